@@ -13,12 +13,11 @@
 #include "core/strided.h"
 #include "diff/attribute_differences.h"
 #include "diff/details.h"
+#include "diff/loaded_pair.h"
 #include "diff/pairs/tensor_pairs.h"
-#include "diff/scaled_side.h"
 #include "diff/score/compare_walk.h"
 #include "diff/score/figures.h"
 #include "diff/shape_edits.h"
-#include "elements/element_access.h"
 #include "elements/parallel.h"
 #include "formats/io/byte_source.h"
 #include "kernels/compare/criteria.h"
@@ -99,21 +98,21 @@ constexpr std::uint64_t kTiny = 128U << 10;
 class FileDiff {
  public:
   FileDiff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
-           const TensorDiffSink& report)
-      : actual_(actual), golden_(golden), options_(options), report_(report) {}
+           const TensorDiffSink& report, PairLoader loader)
+      : actual_(actual),
+        golden_(golden),
+        options_(options),
+        report_(report),
+        loader_(std::move(loader)) {}
 
   Result<bool> run() {
-    BTF_ASSIGN(actual_scales_, FileScales::of(actual_, options_.dequantize, options_.actual_scale,
-                                              options_.execution));
-    BTF_ASSIGN(golden_scales_, FileScales::of(golden_, options_.dequantize, options_.golden_scale,
-                                              options_.execution));
     if (options_.strict) {
       BTF_ASSIGN(attributes_, AttributeDifferences::of(actual_, golden_));
     }
     TensorPairs::Candidates candidates;
     if (options_.dequantize) {
-      actual_scales_.leave_out(actual_, candidates.actual);
-      golden_scales_.leave_out(golden_, candidates.golden);
+      loader_.actual_scales().leave_out(actual_, candidates.actual);
+      loader_.golden_scales().leave_out(golden_, candidates.golden);
     }
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
     const bool may_be_none = options_.may_compare_nothing || options_.pick;
@@ -155,17 +154,17 @@ class FileDiff {
     };
     const std::uint64_t others = options_.pick ? pairs.size() : 0;
     for (std::uint64_t i = 0; i < others; ++i) {
-      if (permuted && !unused(actual_scales_) && !unused(golden_scales_)) break;
+      if (permuted && !unused(loader_.actual_scales()) && !unused(loader_.golden_scales())) break;
       const auto pair = load_or_trouble(pairs.at(i));
       if (!pair) break;
       troubled_ = troubled_ || pair->diff.error;
       permuted = permuted || is_permuted(*pair);
     }
-    for (const FileScales* scales : {&actual_scales_, &golden_scales_})
+    for (const FileScales* scales : {&loader_.actual_scales(), &loader_.golden_scales()})
       if (unused(*scales))
         return std::unexpected(
             Error{ErrorCode::invalid_argument, "no compared tensor has codes to scale"}.in_file(
-                (scales == &actual_scales_ ? actual_ : golden_).path()));
+                (scales == &loader_.actual_scales() ? actual_ : golden_).path()));
     if (!permuted)
       return std::unexpected(
           Error{ErrorCode::invalid_argument, "no tensor has rank " +
@@ -182,15 +181,8 @@ class FileDiff {
   }
 
  private:
-  struct Pair {
-    TensorInfo a{};
-    TensorInfo b{};
-    QuantizePlan left{};
-    QuantizePlan right{};
+  struct Pair : LoadedPair {
     Tolerance asked{};
-    TensorDiff diff{};
-
-    std::uint64_t bytes() const { return std::max(a.data_bytes, b.data_bytes); }
   };
 
   class Queued final : public QueuedPair {
@@ -216,49 +208,13 @@ class FileDiff {
     return complete;
   }
 
-  static Result<TensorInfo> load(const TensorFile& file, const FileScales& scales,
-                                 std::uint64_t index) {
-    BTF_ASSIGN(TensorInfo record, scales.record(file, index));
-    Status status = file.check_overlap(record);
-    if (status) status = check_known(record);
-    if (!status) return std::unexpected(file.about(index, status.error()));
-    return record;
-  }
-
-  // Includes everything read from a file before its elements.
-  Result<Pair> load(const TensorPair& tensors) const {
-    Pair pair;
-    pair.diff.tier = tensors.tier;
-    pair.diff.note = tensors.note;
-    if (tensors.actual) {
-      BTF_ASSIGN(pair.a, load(actual_, actual_scales_, *tensors.actual));
-      pair.diff.actual = tensor_of(pair.a);
-    }
-    if (tensors.golden) {
-      BTF_ASSIGN(pair.b, load(golden_, golden_scales_, *tensors.golden));
-      pair.diff.golden = tensor_of(pair.b);
-    }
-    if (!tensors.actual || !tensors.golden) return pair;
-    auto left = actual_scales_.plan(actual_, pair.a, options_.execution);
-    if (!left) return std::unexpected(actual_.about(pair.a.index, left.error()));
-    auto right = golden_scales_.plan(golden_, pair.b, options_.execution);
-    if (!right) return std::unexpected(golden_.about(pair.b.index, right.error()));
-    const Status scaled = actual_scales_.check_found(pair.a, *left, pair.b, *right);
-    if (!scaled) return std::unexpected(actual_.about(pair.a.index, scaled.error()));
-    const Status golden_scaled = golden_scales_.check_found(pair.b, *right, pair.a, *left);
-    if (!golden_scaled) return std::unexpected(golden_.about(pair.b.index, golden_scaled.error()));
-    pair.left = *std::move(left);
-    pair.right = *std::move(right);
-    note_codes(pair.left, *pair.diff.actual);
-    note_codes(pair.right, *pair.diff.golden);
-    pair.asked = asked_for(options_, pair.diff);
-    return pair;
-  }
-
   Result<Pair> load_or_trouble(const TensorPair& tensors) const {
     const std::scoped_lock lock(files_);
-    auto pair = load(tensors);
-    if (!pair && is_of_pair(pair.error())) return in_trouble(tensors, pair.error());
+    auto loaded = loader_.load(tensors);
+    if (!loaded && is_of_pair(loaded.error())) return in_trouble(tensors, loaded.error());
+    if (!loaded) return std::unexpected(loaded.error());
+    Pair pair{*std::move(loaded)};
+    if (tensors.actual && tensors.golden) pair.asked = asked_for(options_, pair.diff);
     return pair;
   }
 
@@ -314,10 +270,12 @@ class FileDiff {
     }
     const Status compared = compare_edited(
         [&](std::span<const Edit> edits) {
-          return scaled_side(side(actual_, pair.a, edits, options), pair.left, edits);
+          const std::scoped_lock lock(files_);
+          return loader_.actual(pair, edits, options.execution);
         },
         [&](std::span<const Edit> edits) {
-          return scaled_side(side(golden_, pair.b, edits, options), pair.right, edits);
+          const std::scoped_lock lock(files_);
+          return loader_.golden(pair, edits, options.execution);
         },
         pair.asked, options, pair.diff);
     if (compared) {
@@ -335,14 +293,6 @@ class FileDiff {
     set_trouble(trouble, error);
     pair.diff = std::move(trouble);
     return {};
-  }
-
-  // A file is not for several threads at once, but its sides are.
-  Result<std::unique_ptr<DiffSide>> side(const TensorFile& file, const TensorInfo& tensor,
-                                         std::span<const Edit> edits,
-                                         const DiffOptions& options) const {
-    const std::scoped_lock lock(files_);
-    return file_side(file, tensor, edits, options.execution);
   }
 
   // The caller may ask the files for something.
@@ -375,25 +325,18 @@ class FileDiff {
     if (!files.empty()) reason += (reason.empty() ? "" : "; ") + files;
   }
 
-  static void note_codes(const QuantizePlan& plan, DiffTensor& tensor) {
-    if (plan.scaling == Scaling::none) return;
-    tensor.codes = tensor.dtype;
-    tensor.dtype = plan.cast.to;
-  }
-
   const TensorFile& actual_;
   const TensorFile& golden_;
   const DiffOptions& options_;
   const TensorDiffSink& report_;
-  FileScales actual_scales_;
-  FileScales golden_scales_;
+  PairLoader loader_;
   std::optional<AttributeDifferences> attributes_;
   unsigned workers_ = 1;
   DiffOptions one_thread_;  // of pairs that threads share out
   bool same_ = true;
   bool troubled_ = false;
   std::uint64_t compared_ = 0;
-  mutable std::mutex files_;
+  mutable std::mutex files_;  // a file is not for several threads at once, but its sides are
   std::mutex telling_;
 };
 
@@ -401,7 +344,8 @@ class FileDiff {
 
 Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
                   const TensorDiffSink& report) {
-  return FileDiff(actual, golden, options, report).run();
+  BTF_ASSIGN(PairLoader loader, PairLoader::of(actual, golden, options));
+  return FileDiff(actual, golden, options, report, std::move(loader)).run();
 }
 
 Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "btf/read.h"
 #include "btf/try.h"
@@ -10,11 +11,9 @@
 namespace btf {
 namespace {
 
-constexpr std::size_t kMostDims = 3;
-
 Slice default_part(std::size_t rank) {
   Slice part;
-  part.parts.assign(rank > kMostDims ? rank - kMostDims : 0, std::int64_t{0});
+  part.parts.assign(rank > kMostPictureDims ? rank - kMostPictureDims : 0, std::int64_t{0});
   return part;
 }
 
@@ -49,52 +48,62 @@ DimRange range_of(const SlicedDim& dim) {
 
 }  // namespace
 
-Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,
-                              const std::optional<Slice>& part, const Execution& execution) {
-  if (!tensor.known())
-    return fail(ErrorCode::unsupported,
-                tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
-                             : tensor.unknown_dtype_text());
-  BTF_ASSIGN(const auto sliced,
-             sliced_dims(part.value_or(default_part(tensor.dims.size())), tensor.dims));
+Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& given) {
+  PicturePart part;
+  BTF_ASSIGN(part.dims, sliced_dims(given.value_or(default_part(dims.size())), dims));
   std::vector<std::size_t> kept;
   std::uint64_t elements = 1;
-  for (std::size_t d = 0; d < sliced.size(); ++d) {
-    if (sliced[d].keep) kept.push_back(d);
-    if (sliced[d].count == 0)
-      return fail(ErrorCode::invalid_argument,
-                  "there is nothing to draw: dim " + std::to_string(d) + " has none of its " +
-                      std::to_string(tensor.dims[d]) + " indices left");
-    if (__builtin_mul_overflow(elements, sliced[d].count, &elements)) elements = UINT64_MAX;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    const SlicedDim& dim = part.dims[d];
+    if (dim.keep) kept.push_back(d);
+    if (dim.count == 0)
+      return fail(ErrorCode::invalid_argument, "there is nothing to draw: dim " +
+                                                   std::to_string(d) + " has none of its " +
+                                                   std::to_string(dims[d]) + " indices left");
+    if (__builtin_mul_overflow(elements, dim.count, &elements)) elements = UINT64_MAX;
     if (elements > kMostPictureElements) break;
   }
   if (elements > kMostPictureElements)
     return fail(ErrorCode::unsupported, "a picture has at most " +
                                             std::to_string(kMostPictureElements) +
                                             " elements: take a part, or every n-th element");
-  if (kept.size() > kMostDims)
-    return fail(ErrorCode::invalid_argument,
-                "a picture has rows, columns and tiles; " + text_of(sliced, tensor.dims) + " has " +
-                    std::to_string(kept.size()) + " dims: give an index for the others");
-  PartNumbers result;
-  result.text = text_of(sliced, tensor.dims);
+  part.text = text_of(part.dims, dims);
+  if (kept.size() > kMostPictureDims)
+    return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles; " + part.text +
+                                                 " has " + std::to_string(kept.size()) +
+                                                 " dims: give an index for the others");
   const auto count_of = [&](std::size_t from_end) {
-    return kept.size() >= from_end ? sliced[kept[kept.size() - from_end]].count : 1;
+    return kept.size() >= from_end ? part.dims[kept[kept.size() - from_end]].count : 1;
   };
-  result.columns = count_of(1);
-  result.rows = count_of(2);
-  result.tiles = count_of(3);
+  part.columns = count_of(1);
+  part.rows = count_of(2);
+  part.tiles = count_of(3);
+  return part;
+}
 
+Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,
+                              const std::optional<Slice>& part, const Execution& execution) {
+  if (!tensor.known())
+    return fail(ErrorCode::unsupported,
+                tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
+                             : tensor.unknown_dtype_text());
+  BTF_ASSIGN(PicturePart chosen, picture_part(tensor.dims, part));
+  PartNumbers result{std::move(chosen), {}};
+  const std::vector<SlicedDim>& sliced = result.dims;
   ReadOptions read;
   read.dtype = DType::float64;
   read.layout = Layout::linear;
   read.execution = execution;
   for (const SlicedDim& dim : sliced) read.region.push_back(range_of(dim));
   BTF_ASSIGN(const LoadedTensor loaded, read_tensor(file, tensor, read));
-  result.numbers.resize(elements);
-  std::memcpy(result.numbers.data(), loaded.tensor.bytes.data(), elements * sizeof(double));
+  result.numbers.resize(result.elements());
+  std::memcpy(result.numbers.data(), loaded.tensor.bytes.data(),
+              result.numbers.size() * sizeof(double));
 
   // What runs backwards was read forwards.
+  std::vector<std::size_t> kept;
+  for (std::size_t d = 0; d < sliced.size(); ++d)
+    if (sliced[d].keep) kept.push_back(d);
   const auto backwards = [&](std::size_t from_end) {
     return kept.size() >= from_end && sliced[kept[kept.size() - from_end]].step < 0;
   };

@@ -11,13 +11,23 @@
 
 namespace btf {
 
-// Tiles of rows of columns, row-major.
-struct PartNumbers {
-  std::vector<double> numbers;
+// Which elements of a tensor: tiles of rows of columns.
+struct PicturePart {
+  std::vector<SlicedDim> dims;  // the tensor's; of a dim that is not kept one index
   std::uint64_t tiles = 1;
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;
   std::string text;  // "[0, :, :, :]"
+
+  std::uint64_t elements() const { return tiles * rows * columns; }
+};
+
+// Nothing given: the part that PictureOptions says.
+Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& given);
+
+// The same with its numbers, row-major.
+struct PartNumbers : PicturePart {
+  std::vector<double> numbers;
 };
 
 Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,

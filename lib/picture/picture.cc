@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "picture/canvas.h"
 #include "picture/numbers.h"
+#include "picture/panels.h"
 
 namespace btf {
 namespace {
@@ -143,12 +144,6 @@ std::span<const double> tile_of(const PartNumbers& part, std::uint64_t tile) {
   return std::span(part.numbers).subspan(tile * each, each);
 }
 
-// Of two elements: what is not a number on both sides alike is no error.
-double error_of(double actual, double golden) {
-  if ((std::isnan(actual) && std::isnan(golden)) || actual == golden) return 0;
-  return actual - golden;
-}
-
 Result<DrawnTensor> drawn(const PartNumbers& part, const PictureOptions& options) {
   const Grid grid = grid_of(part, options.zoom, 1);
   DrawnTensor result{{}, facts_of(part, grid)};
@@ -186,31 +181,18 @@ Result<DrawnTensor> draw(const TensorFile& file, const TensorInfo& tensor,
   return picture;
 }
 
-Result<DrawnTensor> draw_difference(const TensorFile& actual_file, const TensorInfo& actual,
-                                    const TensorFile& golden_file, const TensorInfo& golden,
-                                    const PictureOptions& options) {
-  if (actual.dims != golden.dims)
-    return fail(ErrorCode::invalid_argument, "a picture of a difference needs equal dims, not " +
-                                                 dims_text(actual.dims) + " and " +
-                                                 dims_text(golden.dims));
-  auto left = read_part(actual_file, actual, options.part, options.execution);
-  if (!left) return std::unexpected(actual_file.about(actual.index, left.error()));
-  auto right = read_part(golden_file, golden, options.part, options.execution);
-  if (!right) return std::unexpected(golden_file.about(golden.index, right.error()));
-  PartNumbers error = *left;
-  for (std::size_t i = 0; i < error.numbers.size(); ++i)
-    error.numbers[i] = error_of(left->numbers[i], right->numbers[i]);
-
-  Extent both = extent_of(left->numbers);
-  both.add(extent_of(right->numbers));
+Result<DrawnTensor> draw_panels(const PartNumbers& actual, const PartNumbers& golden,
+                                const PartNumbers& error, const PictureOptions& options) {
+  Extent both = extent_of(actual.numbers);
+  both.add(extent_of(golden.numbers));
   const ColourScale shared = scale_of(both, options.range);
   BTF_TRY(check_range(shared));
   const Extent errors = extent_of(error.numbers);
   const double most =
       errors.any() ? std::max(std::abs(errors.least), std::abs(errors.greatest)) : 0;
-  const ColourScale around_zero{-most, most};
+  const ColourScale around_zero{0 - most, most};
 
-  const Grid grid = grid_of(*left, options.zoom, 3);
+  const Grid grid = grid_of(actual, options.zoom, 3);
   const std::uint64_t panel =
       std::max({grid.width(), scale_width(shared), scale_width(around_zero)});
   const std::uint64_t width = 3 * panel + 2 * kPanelGap;
@@ -228,8 +210,8 @@ Result<DrawnTensor> draw_difference(const TensorFile& actual_file, const TensorI
     draw_scale(canvas, {x, y + static_cast<std::uint32_t>(grid.height())},
                static_cast<std::uint32_t>(panel), scale, map);
   };
-  add(0, "actual", *left, shared, viridis());
-  add(1, "golden", *right, shared, viridis());
+  add(0, "actual", actual, shared, viridis());
+  add(1, "golden", golden, shared, viridis());
   add(2, "error", error, around_zero, blue_to_red());
   DrawnTensor result{canvas.take(), facts_of(error, grid)};
   result.facts.least = around_zero.least;

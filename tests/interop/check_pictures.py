@@ -236,6 +236,31 @@ def check_terminal(tool, folder):
     assert np.abs(sixels(shown("sixel").decode()) - image).max() <= 18
 
 
+def check_panels(tool, folder, files, options, panels, told=None, zoom=1):
+    """The panels are [tiles, rows, columns] of actual and golden, as they are compared."""
+    out = os.path.join(folder, "d.png")
+    done = run(tool, "diff", "--show", 0, "--no-hints", "--image", out, "--image-zoom", zoom, *options, *files, ok=(0, 1))
+    if told:
+        assert told in done.stdout.decode().splitlines()[-1], done.stdout
+    with open(out, "rb") as file:
+        image = decode_png(file.read())
+    with np.errstate(all="ignore"):
+        same = (panels[0] == panels[1]) | (np.isnan(panels[0]) & np.isnan(panels[1]))
+        error = np.where(same, 0, panels[0] - panels[1]).astype(np.float64)
+    panels = [panel.astype(np.float64) for panel in panels]
+    both = ends(np.concatenate(panels))
+    most = np.abs(error[np.isfinite(error)]).max()
+    width = (image.shape[1] - 24) // 3
+    head = 15
+    for i, (tiles, scale, anchors) in enumerate(((panels[0], both, VIRIDIS), (panels[1], both, VIRIDIS),
+                                                 (error, (-most, most), BLUE_TO_RED))):
+        wanted = grid(tiles, zoom, across_of(tiles), lambda tile: scale, anchors)
+        x = i * (width + 12)
+        part = image[head:head + wanted.shape[0], x:x + wanted.shape[1]]
+        assert (part == wanted).all(), (options, i)
+        check_scale(image, head + wanted.shape[0], width, anchors, x)
+
+
 def check_diff(tool, folder):
     random = np.random.default_rng(13)
     golden = random.standard_normal((1, 4, 10, 12)).astype(np.float32)
@@ -243,26 +268,87 @@ def check_diff(tool, folder):
     actual[0, 2, 3:6] += 0.5
     golden[0, 0, 0, 0] = actual[0, 0, 0, 0] = np.nan  # on both sides: no error
     actual[0, 1, 1, 1] = np.inf
-    left, right, out = (os.path.join(folder, name) for name in ("a.npy", "g.npy", "d.png"))
+    left, right = (os.path.join(folder, name) for name in ("a.npy", "g.npy"))
     np.save(left, actual)
     np.save(right, golden)
-    run(tool, "diff", "--image", out, "--image-zoom", 4, left, right, ok=(1,))
-    with open(out, "rb") as file:
-        image = decode_png(file.read())
-    panels = [actual[0].astype(np.float64), golden[0].astype(np.float64)]
-    with np.errstate(all="ignore"):
-        error = np.where(np.isnan(panels[0]) & np.isnan(panels[1]), 0, panels[0] - panels[1])
-    both = ends(np.concatenate(panels))
-    most = np.abs(error[np.isfinite(error)]).max()
-    width = (image.shape[1] - 24) // 3
-    head = 15
-    for i, (tiles, scale, anchors) in enumerate(((panels[0], both, VIRIDIS), (panels[1], both, VIRIDIS),
-                                                 (error, (-most, most), BLUE_TO_RED))):
-        wanted = grid(tiles, 4, across_of(tiles), lambda tile: scale, anchors)
-        x = i * (width + 12)
-        part = image[head:head + wanted.shape[0], x:x + wanted.shape[1]]
-        assert (part == wanted).all(), i
-        check_scale(image, head + wanted.shape[0], width, anchors, x)
+    check_panels(tool, folder, (left, right), (), (actual[0].astype(np.float64), golden[0].astype(np.float64)), zoom=4)
+
+
+def check_edited(tool, folder):
+    """Layouts, dtypes and edits of dims: what is drawn has the dims and the numbers that are compared."""
+    random = np.random.default_rng(14)
+    golden = random.standard_normal((2, 21, 9, 14)).astype(np.float16).astype(np.float32)
+    actual = np.where(random.random(golden.shape) < 0.1, golden + np.float32(0.25), golden)
+    actual[:, 5] = 0
+
+    def path(name):
+        return os.path.join(folder, name)
+
+    # Without a part that with the largest error is drawn.
+    worst = int(np.unravel_index(np.abs(actual - golden).argmax(), golden.shape)[0])
+    parts = {"": np.s_[worst], "0": np.s_[0], "1": np.s_[1], ":,7,:,3": np.s_[None, :, 7, :, 3], "1,2:21:5,::-2,13:2:-3": np.s_[1, 2:21:5, ::-2, 13:2:-3],
+             "0,::-1,8": np.s_[None, 0, ::-1, 8]}
+    np.save(path("g.npy"), golden)
+    np.save(path("a.npy"), actual)
+    np.save(path("nhwc.npy"), actual.transpose(0, 2, 3, 1))
+    np.save(path("ones.npy"), actual[:, None, :, :, :, None])
+    np.save(path("flat.npy"), actual.reshape(2, -1))
+    for name, options in (("h.btf", ["--layout", "kHWC8", "--dtype", "fp16"]), ("c.btf", ["--layout", "kCHW32"]),
+                          ("coo.btf", ["--layout", "coo"]), ("z.npz.zst", ["--compress", "1"])):
+        run(tool, "-q", "convert", *options, path("a.npy"), path(name))
+        run(tool, "-q", "convert", *options, path("g.npy"), path("g" + name))
+    half = actual.astype(np.float16).astype(np.float64)
+    wide = [array.astype(np.float64) for array in (actual, golden)]
+    for at, part in parts.items():
+        place = ["--image-at", at] if at else []
+        panels = [array[part] for array in wide]
+        for files, options in ((("a.npy", "g.npy"), []), (("c.btf", "g.npy"), []), (("c.btf", "gh.btf"), []),
+                               (("coo.btf", "g.npy"), []), (("coo.btf", "gcoo.btf"), []), (("z.npz.zst", "gc.btf"), []),
+                               (("nhwc.npy", "gc.btf"), ["--permute", "0,3,1,2"]),
+                               (("ones.npy", "gh.btf"), ["--squeeze"]), (("flat.npy", "g.npy"), ["--reshape", "actual"])):
+            check_panels(tool, folder, [path(name) for name in files], [*place, *options], panels)
+        check_panels(tool, folder, (path("h.btf"), path("g.npy")), place, (half[part], panels[1]))
+
+
+def check_scaled(tool, folder):
+    """Codes are drawn as the numbers that they stand for; integers to the last digit."""
+    random = np.random.default_rng(15)
+    golden = random.standard_normal((3, 8, 10)).astype(np.float32)
+    left, right, channels = (os.path.join(folder, name) for name in ("q.npy", "s.npy", "q.btf"))
+    np.save(right, golden)
+    codes = np.clip(np.round(golden / 0.03125) + 3, -128, 127).astype(np.int8)
+    np.save(left, codes)
+    numbers = (codes.astype(np.float64) - 3) * 0.03125
+    check_panels(tool, folder, (left, right), ["--actual-scale", "0.03125,3"], (numbers, golden.astype(np.float64)))
+    scales = np.array([0.5, 0.0625, 0.125])
+    steps = (codes - 3) * scales[:, None, None]
+    part = np.s_[::-1, 1::3]
+    check_panels(tool, folder, (left, right), ["--actual-scale", "0:0.5,3/0.0625,3/0.125,3", "--image-at", "::-1,1::3"],
+                 (steps[part], golden[part].astype(np.float64)))
+    run(tool, "-q", "convert", "--scale", "auto", "--scale-axis", "2", "--dtype", "int8", right, channels)
+    back = os.path.join(folder, "back.npy")
+    run(tool, "-q", "convert", "--dequantize", "--dtype", "fp64", "--tensor", "0", channels, back)
+    check_panels(tool, folder, (channels, right), ["--dequantize", "--image-at", "::-1,1::3"],
+                 (np.load(back)[part], golden[part].astype(np.float64)))
+    long = np.arange(12, dtype=np.int64).reshape(3, 4) + 2**53
+    other = long + np.array([0, 1, -1, 1], np.int64)
+    np.save(left, other)
+    np.save(right, long)
+    check_panels(tool, folder, (left, right), [], (other[None].astype(np.longdouble), long[None].astype(np.longdouble)))
+
+
+def check_choice(tool, folder):
+    """Of several tensors that with the largest error, or that which is asked for."""
+    golden = np.random.default_rng(16).standard_normal((3, 5, 6))
+    left, right = (os.path.join(folder, name) for name in ("several.npz", "golden.npz"))
+    np.savez(right, a=golden, b=golden, c=golden, d=golden)
+    np.savez(left, a=golden, b=golden + 0.5, c=golden * 3, d=golden + 0.25)
+    for options, factor, term, told in (([], 3, 0, "tensor 2 'c', the worst of 3 that differ: "),
+                                        (["--tensor", "b,d"], 1, 0.5, "tensor 1 'b', the worst of 2 that differ: "),
+                                        (["--tensor", "d"], 1, 0.25, "tensor 3 'd': "),
+                                        (["--pair", "a:a"], 1, 0, "tensor 0 'a': "),
+                                        (["--close", "--atol", "0.6"], 3, 0, "tensor 2 'c': ")):
+        check_panels(tool, folder, (left, right), options, (golden * factor + term, golden), told)
 
 
 def main():
@@ -271,6 +357,9 @@ def main():
         check_inspect(tool, folder)
         check_terminal(tool, folder)
         check_diff(tool, folder)
+        check_edited(tool, folder)
+        check_scaled(tool, folder)
+        check_choice(tool, folder)
     print("pictures: every pixel as NumPy has it; PNG, blocks, kitty, sixel")
 
 

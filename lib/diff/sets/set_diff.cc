@@ -56,10 +56,25 @@ class Comparison {
     if (found_.several && !asked_.pick && same_ && compared_ == 0)
       return fail(ErrorCode::refused, "nothing was compared: no tensor in " + actual_.path() +
                                           " and " + golden_.path() + " has an element");
+    if (const auto wanted = asked_.pick ? std::nullopt : sink_.again()) sink_.files(files(*wanted));
     return same_;
   }
 
  private:
+  // Of a pair once more, with the options by which it was compared.
+  Result<ComparedFiles> files(std::uint64_t number) {
+    const auto& pairs = found_.pairs;
+    if (number >= pairs.size() || !pairs[number].actual || !pairs[number].golden)
+      return fail(ErrorCode::invalid_argument,
+                  "no pair " + std::to_string(number) + " has both files");
+    DiffOptions options = options_;
+    preparation_.narrow(pairs[number], options);
+    BTF_ASSIGN(PreparedPair ready, preparation_.prepare(pairs[number], std::move(options)));
+    ready.options.execution.progress = {};
+    return ComparedFiles{std::move(ready.actual), std::move(ready.golden),
+                         std::move(ready.options)};
+  }
+
   // A pair whose tensors are kept until earlier pairs are reported.
   class Queued final : public QueuedPair {
    public:

@@ -38,7 +38,7 @@ typedef int32_t btf_status;
 #define BTF_CANCELLED 8
 #define BTF_INTERNAL 9 /* a fault of this library */
 
-/* "0.1.0" */
+/* "1.0.0" */
 BTF_C_API const char* btf_version(void);
 
 /* "malformed"; never NULL. */

@@ -28,11 +28,6 @@ std::string refused_text(const TensorDiff& diff) {
   return diff.mismatched == 0 ? "0" : percent(diff.mismatched, diff.compared);
 }
 
-bool nonfinite_differs(const TensorDiff& diff) {
-  return diff.nan.actual + diff.nan.golden + diff.inf.actual + diff.inf.golden + diff.inf.opposite >
-         0;
-}
-
 // The cause; else NaN and Inf, of these first what does not agree; else which of the criteria
 // failed beside the elements.
 std::string why(const TensorDiff& diff) {
@@ -85,10 +80,10 @@ SetRow set_row(const TensorDiff& diff, std::string name) {
   row.error = fmt::format("{:.4g}", diff.max_abs);
   row.why = why(diff);
   if (!diff.hints.empty()) row.evidence = printable(diff.hints.front().evidence);
-  row.error_rank = nonfinite_differs(diff) ? kWorst : diff.max_abs;
+  row.error_rank = diff.worst_error();
   if (diff.figures && diff.figures->pairs > 0) {
     row.cosine = cosine_text(diff.figures->cosine);
-    row.cosine_rank = nonfinite_differs(diff) ? kWorst : 1 - diff.figures->cosine;
+    row.cosine_rank = diff.nonfinite_differs() ? kWorst : 1 - diff.figures->cosine;
   } else {
     row.cosine = "-";
     row.cosine_rank = row.different ? kWorst : 0;

@@ -9,7 +9,6 @@ for words in "" "--tensor 0 --stats" "--tensor 0 --at 0,:,9" "--tensor 0 --at 0,
   echo "[$words] exit $?"
 done
 btftool inspect --image-zoom 2 "$file"
-btftool diff --image - "$file" "$file"
 btftool diff --image no.png --tensor 0 --image-at 0,0,0,:,: "$file" "$file" >/dev/null
 echo "exit $?"
 ls

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
+#include "btf/output.h"
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
 #include "cli/scales.h"
@@ -217,6 +219,13 @@ btf::PictureRange parse_image_range(const std::string& text) {
 }  // namespace
 
 void declare_picture(CLI::App& app, PictureCommand& command, const std::string& group) {
+  add_choice(app, "--image-as", command.form,
+             {{"auto", std::nullopt},
+              {"blocks", btf::PictureForm::blocks},
+              {"kitty", btf::PictureForm::kitty},
+              {"sixel", btf::PictureForm::sixel}},
+             "in the terminal: half blocks in colour, or a\nprotocol (auto)")
+      ->group(group);
   add_words(
       app, "--image-range", "A,B",
       [&command](const std::string& text) { command.draw.range = parse_image_range(text); },
@@ -238,9 +247,14 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
   declare_reports(app, command);
   const char* const pictures = "Picture";
   add_text(app, "--image", command.image.path, "FILE",
-           "a PNG of the first tensor that differs: actual,\ngolden, error")
+           "a PNG of the tensor that differs most: actual,\ngolden, error; - is the terminal")
       ->group(pictures);
-  add_text(app, "--image-at", command.image.part, "SLICE", "what of it is drawn: 0,:,:,:")
+  add_words(
+      app, "--image-at", "SLICE",
+      [&command](const std::string& text) {
+        command.image.draw.part = value_or_throw(parse_slice(text));
+      },
+      "what of it is drawn: 0,:,:,:")
       ->group(pictures);
   declare_picture(app, command.image, pictures);
   declare_part(app, command.part);
@@ -268,22 +282,48 @@ void finish_reports(const CLI::App& app, const DiffCommand& command) {
 // Do they say how two tensors are compared, and not which, nor what is said of them?
 bool is_of_pair(const std::string& name) {
   static constexpr std::string_view kOthers[] = {
-      "--tensor",  "--pair",  "--pair-by", "--map",         "--include", "--exclude",
-      "--heatmap", "--all",   "--sort",    "--files-from",  "--summary", "--json",
-      "--junit",   "--html",  "--part",    "--json-schema", "--shard",   "--shard-by",
-      "--resume",  "--rules", "--help",    "--help-all",    "--output",  "--rtol",
-      "--atol",    "--ulp",   "--show",    "--no-hints"};
+      "--tensor",   "--pair",        "--pair-by",   "--map",         "--include", "--exclude",
+      "--heatmap",  "--all",         "--sort",      "--files-from",  "--summary", "--json",
+      "--junit",    "--html",        "--part",      "--json-schema", "--shard",   "--shard-by",
+      "--resume",   "--rules",       "--help",      "--help-all",    "--output",  "--rtol",
+      "--atol",     "--ulp",         "--show",      "--no-hints",    "--image",   "--image-at",
+      "--image-as", "--image-range", "--image-zoom"};
   return std::ranges::find(kOthers, name) == std::end(kOthers);
 }
 
 // Do they decide what is compared and how?
 bool compares(const std::string& name) {
   static constexpr std::string_view kOthers[] = {
-      "--all",  "--sort",        "--summary", "--json",     "--junit",  "--html",
-      "--part", "--json-schema", "--shard",   "--shard-by", "--resume", "--files-from",
-      "--help", "--help-all",    "--output",  "--heatmap"};
+      "--all",      "--sort",        "--summary",   "--json",     "--junit",  "--html",
+      "--part",     "--json-schema", "--shard",     "--shard-by", "--resume", "--files-from",
+      "--help",     "--help-all",    "--output",    "--heatmap",  "--image",  "--image-at",
+      "--image-as", "--image-range", "--image-zoom"};
   return std::ranges::find(kOthers, name) == std::end(kOthers);
 }
+
+namespace {
+
+void check_picture(const CLI::App& app, const DiffCommand& command) {
+  if (!command.image.path) {
+    for (const char* option : {"--image-at", "--image-as", "--image-range", "--image-zoom"})
+      if (given(app, option)) throw Wrong(std::string(option) + " needs --image");
+    return;
+  }
+  if (command.from_json)
+    throw Wrong("--image draws elements, and the report of --from-json has no elements");
+  if (command.part)
+    throw Wrong(
+        "--image draws the worst tensor of all, and --part compares some of them: draw it "
+        "by --tensor or --pair once the parts are merged");
+  if (command.json && btf::is_standard_output(*command.image.path))
+    throw Wrong("--image " + *command.image.path + " and --json would share standard output");
+  for (const auto& [option, path] :
+       {std::pair("--junit", command.junit), std::pair("--html", command.html)})
+    if (path == command.image.path)
+      throw Wrong("--image and " + std::string(option) + " name the same file '" + *path + "'");
+}
+
+}  // namespace
 
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
@@ -292,13 +332,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
       command.diff.pair_by != btf::PairBy::name)
     throw Wrong("--map can only be combined with --pair-by auto and name");
-  exclude(app, "--image",
-          {"--from-json", "--part", "--permute", "--squeeze", "--reshape", "--dequantize",
-           "--actual-scale", "--golden-scale"});
-  if (command.image.path == "-") throw Wrong("--image of diff takes the name of a file, not '-'");
-  for (const char* option : {"--image-at", "--image-range", "--image-zoom"})
-    if (given(app, option) && !command.image.path)
-      throw Wrong(std::string(option) + " needs --image");
+  check_picture(app, command);
   exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",

@@ -36,13 +36,6 @@ void declare_inspect(CLI::App& app, InspectOptions& options) {
              {{"shared", btf::PictureScale::shared}, {"own", btf::PictureScale::own}},
              "one scale of colours (shared), or each tile's own")
       ->group(pictures);
-  add_choice(app, "--image-as", options.image.form,
-             {{"auto", std::nullopt},
-              {"blocks", btf::PictureForm::blocks},
-              {"kitty", btf::PictureForm::kitty},
-              {"sixel", btf::PictureForm::sixel}},
-             "in the terminal: half blocks in colour, or a\nprotocol (auto)")
-      ->group(pictures);
   declare_picture(app, options.image, pictures);
   app.add_flag("--strides", options.strides,
                "strides in elements and in bytes, TensorRT's vectorised dim");

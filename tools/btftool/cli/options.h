@@ -54,7 +54,6 @@ struct PictureCommand {
   std::optional<std::string> path;  // "-": the terminal, or standard output; nothing: none
   btf::PictureOptions draw;
   std::optional<btf::PictureForm> form;  // in the terminal; nothing: what it is known to show
-  std::optional<std::string> part;       // of a difference: a slice
 };
 
 struct InspectOptions {

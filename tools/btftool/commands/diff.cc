@@ -53,7 +53,7 @@ class Comparison final : public btf::SetDiffSink {
         sets_(std::move(sets)),
         several_(!sets_.actual.one_file() || !sets_.golden.one_file()),
         reports_(context, command, several_),
-        picture_(command) {}
+        picture_(command, several_) {}
 
   // Pairs single tensors of a directory with those of a file; if there are none, only that is
   // found out.
@@ -68,7 +68,7 @@ class Comparison final : public btf::SetDiffSink {
   btf::Result<int> run() {
     btf::Result<int> exit_code = compare();
     if (!exit_code) return exit_code;
-    const btf::Status drawn = picture_.write(context_, sets_);
+    const btf::Status drawn = picture_.write(context_);
     if (drawn) return exit_code;
     context_.log.error(drawn.error());
     return kTrouble;
@@ -118,6 +118,10 @@ class Comparison final : public btf::SetDiffSink {
 
   bool lists_missing() const override { return reports_.lists_missing(); }
   void missing(const btf::TensorDiff& diff) override { reports_.missing(diff); }
+
+  std::optional<std::uint64_t> again() override { return picture_.pair(); }
+
+  void files(btf::Result<btf::ComparedFiles> found) override { picture_.draw(context_, found); }
 
   void end(const btf::FilePair&, const btf::PairOutcome& outcome) override {
     progress_->clear();
@@ -247,7 +251,7 @@ btf::Result<int> compare_files(const Context& context, const DiffCommand& comman
 btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
   BTF_ASSIGN(DiffCommand command, with_rules(given));
   if (command.image.path) {
-    BTF_TRY(btf::check_output(*command.image.path));
+    BTF_TRY(PictureTarget(command.image).check());
   }
   if (command.from_json) return run_rejudge(context, command);
   if (command.map) {

@@ -9,6 +9,7 @@
 #include "btf/output.h"
 #include "btf/try.h"
 #include "diff/next.h"
+#include "diff/picture.h"
 #include "io/exit_code.h"
 #include "io/page_origin.h"
 #include "io/text.h"
@@ -64,7 +65,7 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
 std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
   if (command.part) return std::nullopt;
   if (command.json) return btf::ReportFormat::json;
-  if (global.quiet) return std::nullopt;
+  if (global.quiet || picture_takes_output(command)) return std::nullopt;
   return command.summary ? btf::ReportFormat::summary : btf::ReportFormat::text;
 }
 
@@ -190,7 +191,7 @@ void DiffReports::refuse(const FilePair& pair, const btf::Error& error) {
 }
 
 btf::Status check_reports_beside(const DiffCommand& command, const std::string& input) {
-  for (const std::optional<std::string>& path : {command.junit, command.html})
+  for (const std::optional<std::string>& path : {command.junit, command.html, command.image.path})
     if (path) BTF_TRY(check_operand(*path, input));
   return {};
 }
@@ -205,6 +206,7 @@ btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffComman
   if (command.html || command.part) ask_for(btf::ReportFormat::html, options);
   options.hints = options.hints && options.details;
   if (!format && !command.html && !command.part) options.heatmap.reset();
+  if (command.image.path) options.details = true;  // where the largest error is
   return options;
 }
 

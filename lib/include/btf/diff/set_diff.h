@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -120,8 +121,15 @@ struct PairsFound {
   std::uint64_t bytes = 0;  // to be compared, if `several` and progress is wanted; else 0
 };
 
+// The files of a pair, and the options by which its tensors are compared.
+struct ComparedFiles {
+  std::shared_ptr<const TensorFile> actual;
+  std::shared_ptr<const TensorFile> golden;
+  DiffOptions options{};
+};
+
 // All on the caller's thread: found(), then for each pair begin(), take() for each of its tensors,
-// end().
+// end(); at last again() and, if that names a pair, files().
 class BTF_API SetDiffSink {
  public:
   virtual ~SetDiffSink();
@@ -134,6 +142,10 @@ class BTF_API SetDiffSink {
   virtual bool lists_missing() const { return false; }
   virtual void missing(const TensorDiff&) {}
   virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;
+  // The number of a pair whose files are wanted once more, to draw one of its tensors. Not asked if
+  // `pick` is set, nor after an error.
+  virtual std::optional<std::uint64_t> again() { return std::nullopt; }
+  virtual void files(Result<ComparedFiles>) {}
 };
 
 // Two paths as sets whose files have these specs.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -230,6 +231,15 @@ struct TensorDiff {
   std::optional<RequiredPair> required_pair;  // the most balanced of these
   std::vector<Hint> hints;                    // the best first
   std::optional<Heatmap> heatmap;             // if requested
+
+  // NaN or Inf on one side where the other has something else.
+  bool nonfinite_differs() const {
+    return nan.actual + nan.golden + inf.actual + inf.golden + inf.opposite > 0;
+  }
+  // By which one tensor is worse than another: max_abs, or Inf.
+  double worst_error() const {
+    return nonfinite_differs() ? std::numeric_limits<double>::infinity() : max_abs;
+  }
 };
 
 }  // namespace btf

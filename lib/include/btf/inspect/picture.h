@@ -1,6 +1,7 @@
 // A part of a tensor as a picture: a pixel for each element, or for a square of pixels.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -21,6 +22,9 @@ struct Picture {
   std::uint32_t height = 0;
   std::vector<std::uint8_t> rgb;
 };
+
+// Tiles, rows and columns.
+inline constexpr std::size_t kMostPictureDims = 3;
 
 // The most elements of a picture, the longest side in pixels, and the most pixels: with all of it
 // a picture takes no more than 200 MB, that of a difference 300.
@@ -73,12 +77,6 @@ struct DrawnTensor {
 // the formula); NaN, Inf and -Inf have colours of their own, as the ground between tiles has.
 BTF_API Result<DrawnTensor> draw(const TensorFile& file, const TensorInfo& tensor,
                                  const PictureOptions& options = {});
-
-// Two tensors of equal dims and their difference actual - golden side by side: actual | golden |
-// error. The first two share a scale, the error has one around 0, from blue over white to red.
-BTF_API Result<DrawnTensor> draw_difference(const TensorFile& actual_file, const TensorInfo& actual,
-                                            const TensorFile& golden_file, const TensorInfo& golden,
-                                            const PictureOptions& options = {});
 
 // A PNG file.
 BTF_API Result<std::string> png(const Picture& picture);

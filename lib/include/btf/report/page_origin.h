@@ -14,7 +14,7 @@ namespace btf {
 
 // What is not known is not said.
 struct PageOrigin {
-  std::string program{};  // "btftool 0.1.0"
+  std::string program{};  // "btftool 1.0.0"
   std::string command{};  // makes the report again
   // When the newest of the files that were read was changed, in seconds since 1970.
   std::optional<std::int64_t> newest_input{};
