@@ -12,14 +12,32 @@ using network::kNoValue;
 
 namespace {
 
-bool is_of_node(const network::Node& node, const NodeMeasure& measure) {
-  return std::ranges::all_of(measure.inputs, [&](const InputEffect& effect) {
-    return effect.input < node.inputs.size() && node.inputs[effect.input] != kNoValue;
-  });
+network::Passing passing_of(const network::Network& network, const network::Node& node) {
+  const auto* const row =
+      network::find_operator(node.op, node.domain, network.version(node.domain));
+  return row == nullptr ? network::Passing::unknown : row->passing;
 }
 
-bool are_of_node(const network::Node& node, const NodeVariants& variants) {
-  return is_of_node(node, variants.plain) &&
+bool is_given(const network::Node& node, std::size_t input) {
+  return input < node.inputs.size() && node.inputs[input] != kNoValue;
+}
+
+// What the rule looks up by it is there.
+bool is_of_node(const network::Network& network, const network::Node& node,
+                const NodeMeasure& measure) {
+  const bool sums_products = passing_of(network, node) == network::Passing::products &&
+                             is_given(node, 0) && is_given(node, 1);
+  if (measure.terms != 0 && !sums_products) return false;
+  const bool has_result = !node.outputs.empty() && node.outputs[0] != kNoValue;
+  if (!measure.inputs.empty() && !has_result) return false;
+  return std::ranges::all_of(
+      measure.inputs, [&](const InputEffect& effect) { return is_given(node, effect.input); });
+}
+
+bool are_of_node(const network::Network& network, const network::Node& node,
+                 const NodeVariants& variants) {
+  return is_of_node(network, node, variants.plain) &&
+         (!variants.lucky || is_of_node(network, node, *variants.lucky)) &&
          (!variants.lucky || std::ranges::equal(variants.plain.inputs, variants.lucky->inputs, {},
                                                 &InputEffect::input, &InputEffect::input));
 }
@@ -40,7 +58,8 @@ bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& mea
                                     : type.values.size() != item.values.size())
         return false;
       if (type.node.has_value() != layer) return false;
-      if (layer && !are_of_node(plan.network()->nodes()[item.node], *type.node)) return false;
+      if (layer && !are_of_node(*plan.network(), plan.network()->nodes()[item.node], *type.node))
+        return false;
     }
     for (const UniformGains& gains : run.gains)
       if (gains.size() > run.types[plan.ranked_by()].node->plain.inputs.size()) return false;
@@ -51,9 +70,7 @@ bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& mea
 // What is known of an operator is not asked of a part.
 NodeVariants with_passing(const network::Network& network, std::uint32_t node,
                           NodeVariants variants) {
-  const network::Node& own = network.nodes()[node];
-  const auto* const row = network::find_operator(own.op, own.domain, network.version(own.domain));
-  const network::Passing passing = row == nullptr ? network::Passing::unknown : row->passing;
+  const network::Passing passing = passing_of(network, network.nodes()[node]);
   variants.plain.passing = passing;
   if (variants.lucky) variants.lucky->passing = passing;
   return variants;

@@ -135,6 +135,7 @@ TEST_CASE("what is not of the plan's items is refused", "[fit]") {
           type(m).node->lucky->inputs.pop_back();
         }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) { m.runs[0].gains.clear(); }).contains(why));
+  CHECK(refused(all, pow, [&](FitMeasures& m) { type(m).node->plain.terms = 1; }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) { m.runs[0].gains[0].resize(9); }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) { m.scales.clear(); }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) {
