@@ -109,6 +109,28 @@ def check_dims_by_name(tool):
     tool.has("text", tool.run("--graph", "model.onnx", few, many).stdout, "(in 1 of 2 dumps)")
 
 
+def check_other_dims(tool):
+    """A dump with the dims of another run, or another layout, contradicts the graph: no layer whose dims do is judged."""
+    net = Net(x=normal(4, 8))
+    net.add("relu", "Relu", "x")
+    net.add("turned", "Transpose", "relu:0", perm=[1, 0])
+    net.add("product", "MatMul", "turned:0", normal(4, 3))
+    net.add("joined", "Concat", "product:0", "product:0", axis=1)
+    output = net.add("softmax", "Softmax", "joined:0", axis=1)
+    tool.model(net.model([output]))
+    run = net.run()
+    tool.same("as it is", layers_in(tool.report(tool.dump(run), code=0)[0]["types"][0], "unjudged"), {})
+    for name, made, of in (("relu:0", "[4, 8]", "relu"), ("turned:0", "[8, 4]", "turned"), ("product:0", "[8, 3]", "product"),
+                           ("joined:0", "[8, 6]", "joined"), ("softmax:0", "[8, 6]", "softmax")):
+        turned = np.ascontiguousarray(run[name].T)
+        report = tool.report(tool.dump({**run, name: turned}), code=0)[0]
+        why = layers_in(report["types"][0], "unjudged")[of]["why"]
+        tool.same(name, why, f"'{name}' was dumped as {list(turned.shape)}, and its inputs as dumped give {made}")
+    for other in (run["softmax:0"].ravel(), run["softmax:0"][None]):
+        report = tool.report(tool.dump({**run, "softmax:0": other}), code=0)[0]
+        tool.same("one dim, and one more", layers_in(report["types"][0], "unjudged"), {})
+
+
 def check_weights_gone(tool):
     """Layers whose weights are in a file that is not there, or short, are not judged; the others are."""
     net = Net(x=normal(4, 32))
@@ -172,6 +194,6 @@ def check_unknown_operator(tool):
 
 
 if __name__ == "__main__":
-    checks = run_with_tool(check_no_floats, check_masks, check_nonfinite, check_constants, check_dims_by_name,
+    checks = run_with_tool(check_no_floats, check_masks, check_nonfinite, check_constants, check_dims_by_name, check_other_dims,
                            check_weights_gone, check_not_dumped, check_unknown_operator)
     print(f"{checks} checks")

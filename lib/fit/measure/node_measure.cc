@@ -22,6 +22,16 @@ constexpr double kLeastResults = 16;
 constexpr double kManyResults = 64;
 constexpr std::uint64_t kGroupsRun = 512;  // numbers of groups that are looked at together
 
+// Dims of 1 may be left out of a dump, or all of them be written as one.
+bool are_alike(const Dims& dumped, const Dims& made) {
+  const auto without_ones = [](Dims dims) {
+    std::erase(dims, 1U);
+    return dims;
+  };
+  return without_ones(dumped) == without_ones(made) ||
+         (dumped.size() == 1 && element_count(dumped) == element_count(made));
+}
+
 class NodeMeasuring {
  public:
   NodeMeasuring(const NodeContext& context, std::uint32_t number, bool infinite)
@@ -39,9 +49,11 @@ class NodeMeasuring {
                   "what '" + node_.op + "' does to errors is not known here");
     measure.passing = row->passing;
     if (row->passing == Passing::none) return {};
+    const Result<Operator*> made = evaluation_.made_operator(number_);
+    if (made) BTF_TRY(check_dims(**made));
     if (row->passing == Passing::moved) return moved(measure);
     if (row->passing == Passing::joined) return joined(measure);
-    BTF_ASSIGN(op_, evaluation_.made_operator(number_));
+    BTF_ASSIGN(op_, made);
     switch (row->passing) {
       case Passing::places:
         return places(measure);
@@ -65,6 +77,23 @@ class NodeMeasuring {
   std::unexpected<Error> not_there(std::uint32_t value) const {
     return fail(ErrorCode::refused,
                 "'" + context_.network.values()[value].name + "' was not dumped");
+  }
+
+  // An error if a result was dumped with other dims than the node's inputs give it.
+  Status check_dims(const Operator& op) const {
+    for (std::size_t i = 0; i < std::min(op.outputs().size(), node_.outputs.size()); ++i) {
+      const std::uint32_t output = node_.outputs[i];
+      const DumpedTensor* const dumped =
+          output == network::kNoValue ? nullptr : context_.dump.find(output);
+      if (dumped == nullptr) continue;
+      const auto stored = context_.dump.open(*dumped);
+      if (!stored || are_alike(stored->tensor().dims, op.outputs()[i].dims)) continue;
+      return fail(ErrorCode::refused, "'" + context_.network.values()[output].name +
+                                          "' was dumped as " + dims_text(stored->tensor().dims) +
+                                          ", and its inputs as dumped give " +
+                                          dims_text(op.outputs()[i].dims));
+    }
+    return {};
   }
 
   // An error if one of the first inputs, or the result, has not been measured.
