@@ -138,6 +138,24 @@ def sigmoid_by_parts():
     return net, net.add("inverse", "Div", 1.0, x)
 
 
+@case(float16={"log": "nonfinite"})
+def one_of_many():
+    """One number of 786432 vanishes, and its logarithm is -Inf."""
+    x = 1 + np.abs(normal(12, 256, 256))
+    x[7, 100, 31] = 1e-9
+    net = Net(x=x)
+    return net, net.add("log", "Log", "x")
+
+
+@case(float16={"inverse": "nonfinite"})
+def one_channel_of_many():
+    """The same of a channel's scale, which is broadcast."""
+    scale = np.full((12, 1, 1), 0.5)
+    scale[4] = 1e-9
+    net = Net(x=(1 + np.abs(normal(12, 256, 256))) * scale * 1000)
+    return net, net.add("inverse", "Div", "x", scale)
+
+
 # What is rounded.
 
 @case(*[{"shift": "feeds", "centre": "rounding"}] * 2)

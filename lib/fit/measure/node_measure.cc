@@ -7,6 +7,7 @@
 
 #include "btf/try.h"
 #include "fit/measure/effect.h"
+#include "fit/measure/lossy_inputs.h"
 #include "network/evaluation.h"
 
 namespace btf {
@@ -284,9 +285,16 @@ class NodeMeasuring {
       }
       return {};
     };
-    std::vector<bool> one_by_one;  // inputs that go into the result number by number
-    for (const Dims& own : placed) one_by_one.push_back(own == dims);
-    BTF_TRY(plan(all, kFitRun, one_by_one).visit(take));
+    std::vector<RunPlan::IsLossy> lossy;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_float(i) || !is_lossy(value(i))) continue;
+      BTF_ASSIGN(Numbers* const found, numbers(i));
+      const LossyInput own{value(i), *found, context_.type, infinite_};
+      BTF_ASSIGN(RunPlan::IsLossy one,
+                 placed[i] == dims ? lossy_runs(own) : lossy_places(own, *inputs[i].numbers));
+      lossy.push_back(std::move(one));
+    }
+    BTF_TRY(RunPlan(all, kFitRun, std::move(lossy)).visit(take));
     for (std::size_t e = 0; e < effects.size(); ++e) {
       effects[e].write(measure.inputs[e]);
       measure.rms = std::max(measure.rms, measure.inputs[e].rms);
@@ -298,18 +306,6 @@ class NodeMeasuring {
       if (rms > 0) effect.gain = input.nudged->error() / (nudge_step() * rms);
     }
     return {};
-  }
-
-  RunPlan plan(std::uint64_t numbers, std::uint64_t unit,
-               const std::vector<bool>& one_by_one) const {
-    std::vector<const LossyRuns*> lossy;
-    for (std::size_t i = 0; i < one_by_one.size(); ++i) {
-      if (!is_float(i) || !is_lossy(value(i))) continue;
-      const bool is_known = one_by_one[i] && value(i).lossy.known();
-      if (!is_known || value(i).infinite_from < HUGE_VAL) return RunPlan::whole(numbers, unit);
-      lossy.push_back(&value(i).lossy);
-    }
-    return {numbers, unit, lossy};
   }
 
   double nudge_step() const { return kTypicalNoise * context_.type.unit_roundoff(); }
@@ -350,7 +346,15 @@ class NodeMeasuring {
         std::max<std::uint64_t>(1, kGroupsRun / std::max<std::uint64_t>(1, size));
     const bool in_a_row = count > 0 && groups->element(0, size - 1) == size - 1 &&
                           (count == 1 || groups->element(1, 0) == size);
-    BTF_TRY(plan(count * size, std::max<std::uint64_t>(1, together * size), {in_a_row})
+    std::vector<RunPlan::IsLossy> lossy;
+    if (is_lossy(value(0)) && in_a_row) {
+      BTF_ASSIGN(RunPlan::IsLossy one, lossy_runs({value(0), *found, context_.type, infinite_}));
+      lossy.push_back(std::move(one));
+    } else if (is_lossy(value(0))) {
+      lossy.emplace_back([](std::uint64_t, std::uint64_t) { return true; });
+    }
+    BTF_TRY(RunPlan(count * size, std::max<std::uint64_t>(1, together * size), std::move(lossy))
+
                 .visit([&](std::uint64_t first, double weight) -> Status {
                   const std::uint64_t begin = first / size;
                   for (std::uint64_t group = begin; group < std::min(begin + together, count);

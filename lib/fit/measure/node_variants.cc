@@ -14,17 +14,6 @@ namespace {
 
 double typical(const NarrowType& type) { return kTypicalNoise * type.unit_roundoff(); }
 
-// Here and now. Where numbers of its inputs vanish or overflow is not known of what others
-// measured.
-NodeMeasure measured_again(const NodeContext& context, std::uint32_t node) {
-  std::vector<ValueNoise> values = context.values;
-  for (const std::uint32_t input : context.network.nodes()[node].inputs)
-    if (input != kNoValue && is_lossy(values[input]) && !values[input].lossy.known())
-      values[input].lossy =
-          measure_value(context.network, context.dump, context.type, input, {}).lossy;
-  return measure_node({context.network, context.dump, context.type, values}, node);
-}
-
 }  // namespace
 
 bool may_be_lucky(const ValueNoise& value, const NarrowType& type) {
@@ -64,7 +53,7 @@ NodeMeasure chosen(const NodeContext& context, std::uint32_t node, const NodeVar
   for (std::size_t i = 0; i < measure.inputs.size(); ++i) {
     const ValueNoise& value = context.values[inputs[measure.inputs[i].input]];
     if (!value.by_luck) continue;
-    if (value.measure.rms() == 0 || !variants.lucky) return measured_again(context, node);
+    if (value.measure.rms() == 0 || !variants.lucky) return measure_node(context, node);
     measure.inputs[i] = variants.lucky->inputs[i];
     changed = true;
   }

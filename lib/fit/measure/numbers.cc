@@ -62,4 +62,17 @@ Status PlacedNumbers::read(std::uint64_t first, std::span<double> into) {
   return {};
 }
 
+bool PlacedNumbers::any(std::uint64_t begin, std::uint64_t end,
+                        const std::vector<bool>& marked) const {
+  while (begin < end) {
+    const std::uint64_t count = std::min(inner_.count - begin % inner_.count, end - begin);
+    const std::uint64_t from = place_.number(begin);
+    const std::uint64_t numbers = inner_.stays ? 1 : count;
+    for (std::uint64_t i = from; i < from + numbers; ++i)
+      if (marked[i]) return true;
+    begin += count;
+  }
+  return false;
+}
+
 }  // namespace btf

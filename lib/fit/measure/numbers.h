@@ -44,6 +44,8 @@ class PlacedNumbers {
   PlacedNumbers(Numbers& numbers, const Dims& dims, const Dims& result);
 
   Status read(std::uint64_t first, std::span<double> into);
+  // Is any of the numbers at places [begin, end) among those marked?
+  bool any(std::uint64_t begin, std::uint64_t end, const std::vector<bool>& marked) const;
 
  private:
   // The last dims of the result through which the input either goes as it is, or stays at one

@@ -8,16 +8,13 @@ constexpr std::uint64_t kMostLossy = 1U << 22;
 
 }  // namespace
 
-RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::span<const LossyRuns* const> lossy)
-    : RunPlan(numbers, unit) {
-  lossy_.assign(lossy.begin(), lossy.end());
+RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy> inputs)
+    : numbers_(numbers), unit_(unit), inputs_(std::move(inputs)) {
   std::uint64_t count = 0;
   for (std::uint64_t first = 0; first < numbers; first += unit) count += is_lossy(first) ? 1 : 0;
   lossy_part_ = part(count, kMostLossy / unit);
   ordinary_part_ = part(ceil_div(numbers, unit) - count, kMostOrdinary / unit);
 }
-
-RunPlan RunPlan::whole(std::uint64_t numbers, std::uint64_t unit) { return {numbers, unit}; }
 
 RunPlan::Part RunPlan::part(std::uint64_t runs, std::uint64_t most) {
   const std::uint64_t pace =

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/checked_math.h"
@@ -39,10 +40,11 @@ class LossyRuns {
 // single one may be what matters.
 class RunPlan {
  public:
-  // `unit`: numbers of a run. `lossy`: of inputs that go into the result number by number.
-  RunPlan(std::uint64_t numbers, std::uint64_t unit, std::span<const LossyRuns* const> lossy);
-  // Every run.
-  static RunPlan whole(std::uint64_t numbers, std::uint64_t unit);
+  // Does rounding an input change a number by more than a step, of results [begin, end)?
+  using IsLossy = std::function<bool(std::uint64_t begin, std::uint64_t end)>;
+
+  // `unit`: numbers of a run.
+  RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy> inputs);
 
   // Calls take(first, weight), which returns a Status, run by run from the first on.
   template <typename Take>
@@ -64,17 +66,16 @@ class RunPlan {
     double weight = 1;       // and stand for so many
   };
 
-  RunPlan(std::uint64_t numbers, std::uint64_t unit) : numbers_(numbers), unit_(unit) {}
   static Part part(std::uint64_t runs, std::uint64_t most);
   bool is_lossy(std::uint64_t first) const {
-    return std::ranges::any_of(lossy_, [&](const LossyRuns* runs) {
-      return runs->any(first, std::min(first + unit_, numbers_));
+    return std::ranges::any_of(inputs_, [&](const IsLossy& input) {
+      return input(first, std::min(first + unit_, numbers_));
     });
   }
 
   std::uint64_t numbers_;
   std::uint64_t unit_;
-  std::vector<const LossyRuns*> lossy_;
+  std::vector<IsLossy> inputs_;
   Part lossy_part_;
   Part ordinary_part_;
 };
