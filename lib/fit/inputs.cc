@@ -29,7 +29,7 @@ Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, 
       }
       ++floats;
       if (dtype.bits < 32 && narrow++ == 0) first = tensor.name + "' is " + std::string(dtype.name);
-      if (graph && tensor.value == kNoValue &&
+      if (graph && tensor.value == kNoValue && !tensor.twice &&
           std::ranges::find(report.unused, tensor.name) == report.unused.end())
         report.unused.push_back(tensor.name);
     }

@@ -131,6 +131,20 @@ def check_other_dims(tool):
         tool.same("one dim, and one more", layers_in(report["types"][0], "unjudged"), {})
 
 
+def check_twice(tool):
+    """Two tensors of one name: neither is the graph's for sure."""
+    net, output = masked()
+    tool.model(net.model([output]))
+    run = net.run()
+    os.mkdir(tool.file("twice"))
+    tool.dump(run, "twice/all.npz")
+    np.save(tool.file("twice/x.npy"), run["x"] + 1)
+    report, lines = tool.report("twice", code=2)
+    tool.same("lines", lines, ["btftool: twice/x.npy: 'x' is there twice, in twice/all.npz too, and none of them is taken"])
+    tool.same("not judged", sorted(layers_in(report["types"][0], "unjudged")), ["scale"])
+    tool.same("unused", report["unused"], [])
+
+
 def check_weights_gone(tool):
     """Layers whose weights are in a file that is not there, or short, are not judged; the others are."""
     net = Net(x=normal(4, 32))
@@ -194,6 +208,6 @@ def check_unknown_operator(tool):
 
 
 if __name__ == "__main__":
-    checks = run_with_tool(check_no_floats, check_masks, check_nonfinite, check_constants, check_dims_by_name, check_other_dims,
+    checks = run_with_tool(check_no_floats, check_masks, check_nonfinite, check_constants, check_dims_by_name, check_other_dims, check_twice,
                            check_weights_gone, check_not_dumped, check_unknown_operator)
     print(f"{checks} checks")

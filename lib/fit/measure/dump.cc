@@ -1,6 +1,8 @@
 #include "fit/measure/dump.h"
 
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "btf/try.h"
@@ -26,11 +28,11 @@ Result<Dump> Dump::list(TensorSet& set, const network::Network* network,
       dump.tensors_.push_back({.name = *name, .place = {member, i}});
     }
   }
-  if (network != nullptr) dump.match(*network);
+  if (network != nullptr) dump.match(*network, troubles);
   return dump;
 }
 
-void Dump::match(const network::Network& network) {
+void Dump::match(const network::Network& network, std::vector<std::string>& troubles) {
   // Weights are no dumps, whatever is called like them.
   std::vector<std::string> values;
   std::vector<std::uint32_t> numbers;
@@ -45,6 +47,19 @@ void Dump::match(const network::Network& network) {
     const std::uint32_t value = numbers[found.right];
     if (!by_value_.emplace(value, found.left).second) continue;
     tensors_[found.left].value = value;
+  }
+  // Of two of one name it is not said which one the graph's is.
+  std::unordered_map<std::string_view, DumpedTensor*> first;
+  for (DumpedTensor& tensor : tensors_) {
+    if (tensor.value != network::kNoValue) continue;
+    const auto [known, is_new] = first.emplace(tensor.name, &tensor);
+    if (is_new) continue;
+    tensor.twice = known->second->twice = true;
+    const std::string other = set_.path(known->second->place.member);
+    const std::string own = set_.path(tensor.place.member);
+    troubles.push_back(own + ": '" + tensor.name + "' is there twice, " +
+                       (other == own ? "in this file" : "in " + other + " too") +
+                       ", and none of them is taken");
   }
 }
 

@@ -19,6 +19,7 @@ struct DumpedTensor {
   std::string name;
   SetTensor place;
   std::uint32_t value = network::kNoValue;  // of the network
+  bool twice = false;                       // none of them is the network's for sure
 };
 
 // For several threads at once, once it is listed.
@@ -39,7 +40,7 @@ class Dump {
 
  private:
   explicit Dump(TensorSet& set) : set_(set), mutex_(std::make_unique<std::mutex>()) {}
-  void match(const network::Network& network);
+  void match(const network::Network& network, std::vector<std::string>& troubles);
 
   TensorSet& set_;
   std::vector<DumpedTensor> tensors_;
