@@ -7,7 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+
+#include "core/little_endian.h"
 
 namespace btf::wire {
 
@@ -18,14 +19,8 @@ inline constexpr std::uint64_t kDTypeAt = 8;  // offsets within a record
 inline constexpr std::uint64_t kLayoutAt = 9;
 inline constexpr std::uint64_t kReservedAt = 10;
 
-inline std::uint64_t load_u64(const std::byte* bytes) {
-  std::uint64_t value = 0;
-  for (unsigned i = 8; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
+inline std::uint64_t load_u64(const std::byte* bytes) { return load_little<std::uint64_t>(bytes); }
 
-inline void store_u64(std::byte* bytes, std::uint64_t value) {
-  for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
-}
+inline void store_u64(std::byte* bytes, std::uint64_t value) { store_little(bytes, value); }
 
 }  // namespace btf::wire

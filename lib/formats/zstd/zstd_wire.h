@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/little_endian.h"
+
 namespace btf::zstd {
 
 inline constexpr std::uint32_t kFrameMagic = 0xFD2FB528;
@@ -31,15 +33,9 @@ inline std::uint64_t little_endian(std::span<const std::byte> bytes) {
   return value;
 }
 
-inline std::uint32_t load_u32(const std::byte* from) {
-  std::uint32_t value = 0;
-  for (unsigned i = 0; i < 4; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
-  return value;
-}
+inline std::uint32_t load_u32(const std::byte* from) { return load_little<std::uint32_t>(from); }
 
-inline void store_u32(std::byte* to, std::uint32_t value) {
-  for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
-}
+inline void store_u32(std::byte* to, std::uint32_t value) { store_little(to, value); }
 
 constexpr bool skippable(std::uint32_t magic) { return (magic & ~0xFU) == kSkippableMagic; }
 
