@@ -1,7 +1,6 @@
 // The layers and tensors that one shard of fit measures (docs/scaling.md).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,10 +23,8 @@ class FitPart final : public btf::FitShare {
   btf::Status finish() { return part_.finish(); }
 
  private:
-  const Context& context_;
   ShardPart part_;
   std::unordered_map<std::uint64_t, std::string> own_;  // names, by number
-  std::chrono::steady_clock::time_point last_;          // when the one before was taken
 };
 
 }  // namespace btftool

@@ -1,6 +1,5 @@
 #include "layers/part.h"
 
-#include <utility>
 #include <vector>
 
 #include "btf/try.h"
@@ -12,8 +11,7 @@ std::vector<std::optional<std::string>> files_of(const LayersCommand& command) {
 }
 
 LayerPart::LayerPart(const Context& context, const LayersCommand& command)
-    : context_(context),
-      command_(command),
+    : command_(command),
       part_(context, *command.part,
             {.command = "layers", .operands = {command.actual, command.golden}}) {}
 
@@ -24,24 +22,19 @@ btf::Status LayerPart::plan(std::span<const btf::PlannedLayer> layers) {
     const btf::PlannedLayer& layer = layers[number];
     own_[number] = {layer.name, ReadFile::now(layer.actual_path), ReadFile::now(layer.golden_path)};
   }
-  last_ = std::chrono::steady_clock::now();
   return {};
 }
 
 void LayerPart::take(std::uint64_t number, const btf::MeasuredLayer& layer) {
   const Own& own = own_.at(number);
-  const auto now = std::chrono::steady_clock::now();
-  btf::PartLine line = part_line(btf::LayerItem{.number = number,
-                                                .name = own.name,
-                                                .actual_path = own.actual.path,
-                                                .golden_path = own.golden.path,
-                                                .measured = layer});
-  line.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  if (!layer.trouble.empty())
-    context_.log.error("'" + own.name + "' could not be measured: " + layer.trouble);
   std::vector<ReadFile> read{own.actual, own.golden};
   for (const auto& [path, state] : layer.inputs) read.push_back({path, state});
-  part_.add(std::move(line), read);
+  part_.add_measured(part_line(btf::LayerItem{.number = number,
+                                              .name = own.name,
+                                              .actual_path = own.actual.path,
+                                              .golden_path = own.golden.path,
+                                              .measured = layer}),
+                     own.name, layer.trouble, read);
 }
 
 }  // namespace btftool

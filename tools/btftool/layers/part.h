@@ -1,7 +1,6 @@
 // The layers that one shard measures (docs/scaling.md).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -33,11 +32,9 @@ class LayerPart final : public btf::LayerShare {
     ReadFile golden;
   };
 
-  const Context& context_;
   const LayersCommand& command_;
   ShardPart part_;
   std::unordered_map<std::uint64_t, Own> own_;  // by number
-  std::chrono::steady_clock::time_point last_;  // when the one before was taken
 };
 
 // The files that options name: what is in them decides.

@@ -9,8 +9,7 @@
 namespace btftool {
 
 btf::Result<std::vector<std::string>> deciding(
-    const std::vector<std::string>& options,
-    const std::vector<std::optional<std::string>>& files) {
+    const std::vector<std::string>& options, const std::vector<std::optional<std::string>>& files) {
   std::vector<std::string> words = options;
   for (const std::optional<std::string>& path : files) {
     if (!path) continue;
@@ -48,6 +47,7 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
     ++own_;
     writer_->has(i) ? void(++kept_) : open.push_back(i);
   }
+  last_ = std::chrono::steady_clock::now();
   return open;
 }
 
@@ -70,6 +70,14 @@ void ShardPart::add(btf::PartLine line, std::span<const ReadFile> read,
   }
   for (const std::string& path : written) line.files.push_back(btf::FileState::of(path));
   if (btf::Status added = writer_->add(line); status_ && !added) status_ = std::move(added);
+}
+
+void ShardPart::add_measured(btf::PartLine line, const std::string& name,
+                             const std::string& trouble, std::span<const ReadFile> read) {
+  const auto now = std::chrono::steady_clock::now();
+  line.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  if (!trouble.empty()) context_.log.error("'" + name + "' could not be measured: " + trouble);
+  add(std::move(line), read);
 }
 
 btf::Status ShardPart::finish() {

@@ -2,6 +2,7 @@
 // (docs/scaling.md).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,8 +24,8 @@ struct ReadFile {
 };
 
 // What decides beside the items: options, and what is in the `files` that these name.
-btf::Result<std::vector<std::string>> deciding(const std::vector<std::string>& options,
-                                               const std::vector<std::optional<std::string>>& files);
+btf::Result<std::vector<std::string>> deciding(
+    const std::vector<std::string>& options, const std::vector<std::optional<std::string>>& files);
 
 class ShardPart {
  public:
@@ -44,6 +45,9 @@ class ShardPart {
   // `read`, and of `written` as they are now, become those of the line.
   void add(btf::PartLine line, std::span<const ReadFile> read,
            std::span<const std::string> written = {});
+  // What was measured since the one before, and why it could not be, if so.
+  void add_measured(btf::PartLine line, const std::string& name, const std::string& trouble,
+                    std::span<const ReadFile> read);
   btf::Status finish();
 
  private:
@@ -54,9 +58,10 @@ class ShardPart {
   btf::PartHead head_;
   std::string item_;
   std::optional<btf::PartWriter> writer_;
-  std::uint64_t own_ = 0;   // items of the shard
-  std::uint64_t kept_ = 0;  // of these, from an earlier run
-  btf::Status status_{};    // the first error
+  std::uint64_t own_ = 0;                       // items of the shard
+  std::uint64_t kept_ = 0;                      // of these, from an earlier run
+  btf::Status status_{};                        // the first error
+  std::chrono::steady_clock::time_point last_;  // when the one before was measured
 };
 
 }  // namespace btftool
