@@ -48,8 +48,8 @@ class Union {
   Union(const Network& network, const Flow& flow, const NarrowType& type)
       : network_(network), flow_(flow), type_(type) {}
 
-  void take(const DumpMeasures& measures) {
-    auto found = judge_nodes(network_, flow_, measures, type_);
+  void take(const Dump& dump, const DumpMeasures& measures) {
+    auto found = judge_nodes(network_, flow_, dump, measures, type_);
     if (values_.empty()) {
       values_.resize(network_.values().size());
       layers_.resize(network_.nodes().size());
@@ -218,7 +218,7 @@ Result<FitOfType> judge_all(const Network& network, const std::vector<Dump>& dum
       BTF_ASSIGN(measures,
                  measure_dump(network, dumps[d], type, last ? &*last : nullptr, execution));
     }
-    all.take(measures);
+    all.take(dumps[d], measures);
     last = std::move(measures);
   }
   return all.result();

@@ -151,6 +151,28 @@ class Evaluation::Computed final : public Tensor {
   std::unordered_map<std::uint64_t, Estimate> known_;
 };
 
+class Evaluation::Changed final : public Tensor {
+ public:
+  Changed(Tensor& tensor, const ChangeNumber& by)
+      : Tensor(tensor.dims(), tensor.dtype()), tensor_(tensor), by_(by) {}
+
+  Estimate at(std::uint64_t number) override {
+    Estimate found = tensor_.at(number);
+    found.value = by_(number, found.value);
+    return found;
+  }
+
+  Operand operand(std::uint64_t number) override {
+    Operand found = tensor_.operand(number);
+    found.value = by_(number, found.value);
+    return found;
+  }
+
+ private:
+  Tensor& tensor_;
+  const ChangeNumber& by_;
+};
+
 Evaluation::Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms)
     : network_(network), stored_(std::move(stored)), most_terms_(most_terms) {
   set({});
@@ -182,7 +204,18 @@ void Evaluation::replace(std::uint32_t value, StoredNumbers numbers) {
   tensors_[value] = std::make_unique<Stored>(*this, std::move(numbers));
 }
 
+void Evaluation::change(std::uint32_t value, ChangeNumber by) { changes_[value] = std::move(by); }
+
 Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
+  BTF_ASSIGN(Tensor* const found, unchanged(value));
+  const auto change = changes_.find(value);
+  if (change == changes_.end()) return found;
+  std::unique_ptr<Tensor>& changed = now_->changed[value];
+  if (!changed) changed = std::make_unique<Changed>(*found, change->second);
+  return changed.get();
+}
+
+Result<Tensor*> Evaluation::unchanged(std::uint32_t value) {
   if (const auto known = tensors_.find(value); known != tensors_.end()) return known->second.get();
   if (!left_out_.contains(value)) {
     BTF_ASSIGN(std::optional<StoredNumbers> numbers, stored_(value));

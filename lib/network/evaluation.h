@@ -30,6 +30,9 @@ struct Effort {
 // Where the dumped values are. Nothing: this one was not dumped.
 using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint32_t value)>;
 
+// What is read in place of an element's number.
+using ChangeNumber = std::function<double(std::uint64_t number, double value)>;
+
 // Of one layer: small, made and left behind. The network outlives it.
 class Evaluation {
  public:
@@ -48,6 +51,9 @@ class Evaluation {
   // Reads it from elsewhere. Before it is used.
   void replace(std::uint32_t value, StoredNumbers numbers);
 
+  // Takes the value's numbers changed, wherever they are read. Before it is used.
+  void change(std::uint32_t value, ChangeNumber by);
+
   // Half steps from now on. What was computed by other ones is kept for when they are set again.
   void set(const Arithmetic& arithmetic);
 
@@ -60,6 +66,7 @@ class Evaluation {
  private:
   class Stored;
   class Computed;
+  class Changed;
   struct Made {  // a node
     Attributes attributes;
     std::unique_ptr<Tensor> value;  // the tensor among them
@@ -73,8 +80,10 @@ class Evaluation {
     Effort effort{};
     std::map<std::uint32_t, Made> made{};
     std::map<std::uint32_t, std::unique_ptr<Tensor>> values{};
+    std::map<std::uint32_t, std::unique_ptr<Tensor>> changed{};
   };
 
+  Result<Tensor*> unchanged(std::uint32_t value);
   Result<Made*> made(std::uint32_t node);
   Status make(std::uint32_t node, Made& made);
 
@@ -85,6 +94,7 @@ class Evaluation {
   Computation* now_ = nullptr;  // one of them
   std::map<std::uint32_t, std::unique_ptr<Tensor>> tensors_;
   std::map<std::uint32_t, bool> left_out_;
+  std::map<std::uint32_t, ChangeNumber> changes_;
 };
 
 }  // namespace btf::network

@@ -158,6 +158,19 @@ def one_channel_of_many():
 
 # What is rounded.
 
+@case(*[{"square": "feeds", "mean_of_squares": "feeds", "mean": "feeds", "square_of_mean": "feeds",
+         "variance": "rounding"}] * 2)
+def variance_by_squares():
+    """3601 - 3600: half a step of 3601 is 1, in bfloat16 8. Squares are off by as much each, their mean by a 64th. What
+    is squared is off by half a step of 60, but the same in both terms: that is some thousandths of the variance, as what
+    is before it is."""
+    net = Net(x=normal(8, 4096))
+    x = net.add("far", "Add", net.add("double", "Mul", net.add("half", "Mul", "x", 0.3), 3.3), 60.0)
+    mean = net.add("mean", "ReduceMean", x, axes=[-1])
+    squares = net.add("mean_of_squares", "ReduceMean", net.add("square", "Mul", x, x), axes=[-1])
+    return net, net.add("variance", "Sub", squares, net.add("square_of_mean", "Mul", mean, mean))
+
+
 @case(*[{"shift": "feeds", "centre": "rounding"}] * 2)
 def centred_by_a_matrix():
     """At 400 a step is 1/4, in bfloat16 2: beside numbers of 1, which are left when the mean is taken out. The matrix,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "fit/rule/replay.h"
 #include "fit/rule/sensitivity.h"
 
 namespace btf {
@@ -22,15 +23,16 @@ constexpr double kBesideBefore = 1.0 / 3;
 
 class Judge {
  public:
-  Judge(const network::Network& network, const Flow& flow, const DumpMeasures& measures,
-        const NarrowType& type)
+  Judge(const network::Network& network, const Flow& flow, const Dump& dump,
+        const DumpMeasures& measures, const NarrowType& type)
       : network_(network),
         flow_(flow),
         measures_(measures),
         type_(type),
         bearable_(kFitTolerance * type.unit_roundoff()),
         least_(kFitLeast * type.unit_roundoff()),
-        absorbed_(network.values().size()) {}
+        absorbed_(network.values().size()),
+        replay_(network, dump, measures, type) {}
 
   // With what must stay wide wide, others may matter.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {
@@ -51,6 +53,7 @@ class Judge {
  private:
   struct Walk {
     double allowed = 0;      // error of the value
+    double at_node = 0;      // error of the result of the node that it is for
     bool nonfinite = false;  // zeros and Infs are what cannot be borne
     int depth = 0;           // nodes on the way
   };
@@ -200,7 +203,8 @@ class Judge {
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
-        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
+        if (effect.gain > 0)
+          walk(input, node, {.allowed = bearable(node) / effect.gain, .at_node = bearable(node)});
         continue;
       }
       const bool alone = off && effect.error > bearable(node);
@@ -210,7 +214,7 @@ class Judge {
       const double error = alone ? effect.error : sensitivity_->nearby(node);
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
                  relative(node, error), relative(node, bearable(node))});
-      walk(input, node, {.allowed = left_over(node) / effect.gain});
+      walk(input, node, {.allowed = left_over(node) / effect.gain, .at_node = left_over(node)});
     }
   }
 
@@ -227,9 +231,15 @@ class Judge {
 
   // Whoever rounds the value must stay wide, too, and whoever rounds what that is computed from by
   // more than what is allowed.
-  void walk(std::uint32_t which, std::uint32_t for_node, const Walk& walk) {
+  void walk(std::uint32_t which, std::uint32_t for_node, Walk walk) {
     const std::uint32_t node = network_.values()[which].node;
     if (node == kNoNode || network_.values()[which].weight || !value(which).floating) return;
+    if (walk.at_node > 0) {
+      // Where it comes there by several ways, one of them does not tell what it does.
+      const std::optional<double> error = replay_.error(which, for_node);
+      if (error && *error <= walk.at_node) return;
+      if (error) walk.allowed = walk.at_node * value(which).noise / *error;
+    }
     Walked& before = walked_[node];
     if (walk.nonfinite ? before.nonfinite : before.allowed <= walk.allowed) return;
     if (walk.nonfinite)
@@ -251,7 +261,8 @@ class Judge {
         if (changes && walk.depth < kDepth)
           this->walk(input, for_node, {.allowed = 0, .nonfinite = true, .depth = walk.depth + 1});
       } else if (effect.error > walk.allowed || (effect.nonfinite > 0 && effect.gain > 0)) {
-        this->walk(input, for_node, {.allowed = walk.allowed / effect.gain});
+        this->walk(input, for_node,
+                   {.allowed = walk.allowed / effect.gain, .at_node = walk.at_node});
       }
     }
   }
@@ -319,6 +330,7 @@ class Judge {
   std::optional<Sensitivity> sensitivity_;
   bool adding_up_ = false;
   std::vector<std::optional<bool>> absorbed_;
+  Replay replay_;
   std::map<std::uint32_t, Walked> walked_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;
 };
@@ -337,10 +349,10 @@ bool is_fit_layer(const network::Network& network, const DumpMeasures& measures,
 }
 
 std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Network& network,
-                                                              const Flow& flow,
+                                                              const Flow& flow, const Dump& dump,
                                                               const DumpMeasures& measures,
                                                               const NarrowType& type) {
-  return Judge(network, flow, measures, type).run();
+  return Judge(network, flow, dump, measures, type).run();
 }
 
 }  // namespace btf

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "btf/fit.h"
+#include "fit/measure/dump.h"
 #include "fit/measure/dump_measures.h"
 #include "fit/measure/narrow_type.h"
 #include "fit/rule/flow.h"
@@ -29,7 +30,7 @@ inline constexpr double kFitTolerance = 8;
 
 // Findings by node; those of a node from the first on.
 std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Network& network,
-                                                              const Flow& flow,
+                                                              const Flow& flow, const Dump& dump,
                                                               const DumpMeasures& measures,
                                                               const NarrowType& type);
 
