@@ -211,11 +211,32 @@ class Judge {
       const bool counts = together && is_amplified(node, effect.error);
       if (above || !(alone || counts)) continue;
       const bool lost = value(input).measure.error() > bearable_;
+      if (alone && !lost && dies_out(node, input)) continue;
       const double error = alone ? effect.error : sensitivity_->nearby(node);
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
                  relative(node, error), relative(node, bearable(node))});
       walk(input, node, {.allowed = left_over(node) / effect.gain, .at_node = left_over(node)});
     }
+  }
+
+  // Is nothing left of it where functions of elements have taken the result: an error of numbers
+  // that are the largest, and come to nothing behind it?
+  bool dies_out(std::uint32_t node, std::uint32_t input) {
+    constexpr int kDepth = 4;
+    return measure(node).passing == Passing::places &&
+           dies_behind(network_.nodes()[node].outputs[0], input, kDepth);
+  }
+
+  bool dies_behind(std::uint32_t which, std::uint32_t input, int depth) {
+    if (flow_.is_output(which)) return false;
+    return std::ranges::all_of(flow_.readers(which), [&](const FlowReader& reader) {
+      if (!flow_.is_live(reader.node)) return true;
+      if (!known(reader.node) || measure(reader.node).passing != Passing::places) return false;
+      const std::optional<double> error = replay_.error_at_places(input, reader.node);
+      if (!error) return false;
+      return *error <= least_ * measure(reader.node).rms ||
+             (depth > 0 && dies_behind(network_.nodes()[reader.node].outputs[0], input, depth - 1));
+    });
   }
 
   // What vanishes in an output of the network.

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include "fit/measure/effect.h"
+#include "fit/rule/place_chain.h"
+#include "fit/rule/ways.h"
 #include "network/evaluation.h"
 
 namespace btf {
 namespace {
 
-using network::kNoValue;
-
-constexpr std::size_t kMostBetween = 16;             // nodes
+constexpr std::size_t kMostNodes = 16;
 constexpr std::uint64_t kMostResults = 64;           // of which errors are looked at
 constexpr std::uint64_t kMostTermsOfOne = 1U << 21;  // of a replay
 constexpr std::uint64_t kMostTermsOfAll = 1U << 26;
@@ -32,44 +31,19 @@ std::optional<double> Replay::error(std::uint32_t value, std::uint32_t node) {
   return at->second;
 }
 
-std::vector<std::uint32_t> Replay::between(std::uint32_t value, std::uint32_t node) const {
-  const auto& nodes = network_.nodes();
-  // Backward from the node, as far as nodes may come after the value.
-  std::set<std::uint32_t> before{node};
-  std::vector<std::uint32_t> open{node};
-  const std::uint32_t first = network_.values()[value].node;
-  while (!open.empty()) {
-    const std::uint32_t one = open.back();
-    open.pop_back();
-    for (const std::uint32_t input : nodes[one].inputs) {
-      const std::uint32_t maker =
-          input == kNoValue ? network::kNoNode : network_.values()[input].node;
-      if (maker == network::kNoNode || maker <= first || input == value) continue;
-      if (before.insert(maker).second) open.push_back(maker);
-      if (before.size() > 4 * kMostBetween) return {};
-    }
-  }
-  // Forward from the value, of these.
-  std::set<std::uint32_t> values{value};
-  std::vector<std::uint32_t> found;
-  std::size_t ways = 0;
-  for (const std::uint32_t one : before) {  // in the order of the network
-    if (std::ranges::none_of(nodes[one].inputs,
-                             [&](std::uint32_t input) { return values.contains(input); }))
-      continue;
-    ways += std::ranges::find(nodes[one].inputs, value) != nodes[one].inputs.end() ? 1 : 0;
-    if (one == node) continue;
-    for (const std::uint32_t output : nodes[one].outputs)
-      if (output != kNoValue && values.insert(output).second) found.push_back(output);
-  }
-  if (ways < 2 || found.size() > kMostBetween) return {};
-  return found;
+std::optional<double> Replay::error_at_places(std::uint32_t value, std::uint32_t node) {
+  const auto [at, added] = at_places_.try_emplace({value, node});
+  if (!added) return at->second;
+  const std::optional<Ways> ways = find_ways(network_, value, node, kMostNodes);
+  const NodeContext context{network_, dump_, type_, measures_.values};
+  if (ways) at->second = chain_error(context, value, *ways);
+  return at->second;
 }
 
 std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) {
   const ValueNoise& own = measures_.values[value];
-  const std::vector<std::uint32_t> left_out = between(value, node);
-  if (left_out.empty() || terms_ > kMostTermsOfAll) return std::nullopt;
+  const std::optional<Ways> ways = find_ways(network_, value, node, kMostNodes);
+  if (!ways || ways->readers < 2 || terms_ > kMostTermsOfAll) return std::nullopt;
   const Reading reading(own, type_, false);
   network::Evaluation as_it_is(network_, stored_in(dump_), kMostTermsOfOne);
   network::Evaluation rounded(network_, stored_in(dump_), kMostTermsOfOne);
@@ -83,7 +57,9 @@ std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) 
   const std::array evaluations{&as_it_is, &rounded};
   std::array<network::Operator*, 2> operators{};
   for (std::size_t i = 0; i < evaluations.size(); ++i) {
-    for (const std::uint32_t one : left_out) evaluations[i]->leave_out(one);
+    for (const std::uint32_t one : ways->nodes)
+      for (const std::uint32_t output : network_.nodes()[one].outputs)
+        evaluations[i]->leave_out(output);
     evaluations[i]->set({.operand = 0, .result = 0, .accumulator = 0});
     const auto made = evaluations[i]->made_operator(node);
     if (!made) return std::nullopt;

@@ -1,12 +1,11 @@
-// What rounding a value does to a result farther on that it comes to by several ways: computed anew
-// from there on, since errors of one number may cancel where the ways meet.
+// What rounding a value does to a result farther on, computed anew from there on. Each answer is
+// kept for the next time.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "fit/measure/dump.h"
 #include "fit/measure/dump_measures.h"
@@ -21,21 +20,25 @@ class Replay {
          const NarrowType& type)
       : network_(network), dump_(dump), measures_(measures), type_(type) {}
 
-  // The error of the node's first result where the value alone is rounded: root mean square over
-  // some elements, kept for the next time. Nothing: it comes there by one way only, what is in
-  // between cannot be computed, takes too long, or becomes Inf or NaN.
+  // Of the node's first result: the error where the value alone is rounded, root mean square over
+  // some elements, since errors of one number may cancel where several ways meet. Nothing: it comes
+  // there by one way only, what is in between cannot be computed, takes too long, or becomes Inf or
+  // NaN.
   std::optional<double> error(std::uint32_t value, std::uint32_t node);
+  // The same by chain_error(), by one way or several.
+  std::optional<double> error_at_places(std::uint32_t value, std::uint32_t node);
 
  private:
-  // Outputs of the nodes by which the value comes to the node; empty: by one way, or by too many.
-  std::vector<std::uint32_t> between(std::uint32_t value, std::uint32_t node) const;
+  using Known = std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<double>>;
+
   std::optional<double> computed(std::uint32_t value, std::uint32_t node);
 
   const network::Network& network_;
   const Dump& dump_;
   const DumpMeasures& measures_;
   const NarrowType& type_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<double>> known_;
+  Known known_;
+  Known at_places_;
   std::uint64_t terms_ = 0;  // of all that was computed so far
 };
 
