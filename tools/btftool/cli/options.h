@@ -43,7 +43,7 @@ inline constexpr std::uint64_t kValuesShown = 1000;
 inline constexpr std::uint64_t kBinsShown = 16;
 // Of more elements --stats has no percentiles and no histogram unless they are asked for: each
 // takes further passes.
-inline constexpr std::uint64_t kMostDistributed = 1U << 24;
+inline constexpr std::uint64_t kMostDistributed = 1U << 22;
 inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
 using btf::SpecRule;
