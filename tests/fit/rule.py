@@ -135,6 +135,13 @@ def sigmoid_by_parts():
     return net, net.add("inverse", "Div", 1.0, x)
 
 
+@case()
+def sigmoid_of_an_input():
+    """The same of the network's own input."""
+    net = Net(x=np.linspace(-10, 25, 700))
+    return net, net.add("inverse", "Div", 1.0, net.add("plus", "Add", net.add("exp", "Exp", "x"), 1.0))
+
+
 @case(float16={"log": "nonfinite"})
 def one_of_many():
     """One number of 786432 vanishes, and its logarithm is -Inf."""

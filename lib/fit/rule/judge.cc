@@ -32,7 +32,7 @@ class Judge {
         bearable_(kFitTolerance * type.unit_roundoff()),
         least_(kFitLeast * type.unit_roundoff()),
         absorbed_(network.values().size()),
-        replay_(network, dump, measures, type) {}
+        replay_(network, flow, dump, measures, type) {}
 
   // With what must stay wide wide, others may matter.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {

@@ -34,7 +34,7 @@ std::optional<double> Replay::error(std::uint32_t value, std::uint32_t node) {
 std::optional<double> Replay::error_at_places(std::uint32_t value, std::uint32_t node) {
   const auto [at, added] = at_places_.try_emplace({value, node});
   if (!added) return at->second;
-  const std::optional<Ways> ways = find_ways(network_, value, node, kMostNodes);
+  const std::optional<Ways> ways = find_ways(network_, flow_, value, node, kMostNodes);
   const NodeContext context{network_, dump_, type_, measures_.values};
   if (ways) at->second = chain_error(context, value, *ways);
   return at->second;
@@ -42,7 +42,7 @@ std::optional<double> Replay::error_at_places(std::uint32_t value, std::uint32_t
 
 std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) {
   const ValueNoise& own = measures_.values[value];
-  const std::optional<Ways> ways = find_ways(network_, value, node, kMostNodes);
+  const std::optional<Ways> ways = find_ways(network_, flow_, value, node, kMostNodes);
   if (!ways || ways->readers < 2 || terms_ > kMostTermsOfAll) return std::nullopt;
   const Reading reading(own, type_, false);
   network::Evaluation as_it_is(network_, stored_in(dump_), kMostTermsOfOne);

@@ -10,15 +10,16 @@
 #include "fit/measure/dump.h"
 #include "fit/measure/dump_measures.h"
 #include "fit/measure/narrow_type.h"
+#include "fit/rule/flow.h"
 #include "network/network.h"
 
 namespace btf {
 
 class Replay {
  public:
-  Replay(const network::Network& network, const Dump& dump, const DumpMeasures& measures,
-         const NarrowType& type)
-      : network_(network), dump_(dump), measures_(measures), type_(type) {}
+  Replay(const network::Network& network, const Flow& flow, const Dump& dump,
+         const DumpMeasures& measures, const NarrowType& type)
+      : network_(network), flow_(flow), dump_(dump), measures_(measures), type_(type) {}
 
   // Of the node's first result: the error where the value alone is rounded, root mean square over
   // some elements, since errors of one number may cancel where several ways meet. Nothing: it comes
@@ -34,6 +35,7 @@ class Replay {
   std::optional<double> computed(std::uint32_t value, std::uint32_t node);
 
   const network::Network& network_;
+  const Flow& flow_;
   const Dump& dump_;
   const DumpMeasures& measures_;
   const NarrowType& type_;

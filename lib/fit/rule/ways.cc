@@ -5,12 +5,13 @@
 
 namespace btf {
 
-std::optional<Ways> find_ways(const network::Network& network, std::uint32_t value,
-                              std::uint32_t node, std::size_t most) {
+std::optional<Ways> find_ways(const network::Network& network, const Flow& flow,
+                              std::uint32_t value, std::uint32_t node, std::size_t most) {
   constexpr std::size_t kOthers = 4;  // nodes beside the ways, for each on them
   const auto& nodes = network.nodes();
-  const std::uint32_t maker = network.values()[value].node;
-  // Backward from the result, through what comes behind the value.
+  std::uint32_t first = node;
+  for (const FlowReader& reader : flow.readers(value)) first = std::min(first, reader.node);
+  // Backward from the result, through what may come behind the value.
   std::set<std::uint32_t> before{node};
   std::vector<std::uint32_t> open{node};
   while (!open.empty()) {
@@ -19,7 +20,7 @@ std::optional<Ways> find_ways(const network::Network& network, std::uint32_t val
     for (const std::uint32_t input : nodes[one].inputs) {
       if (input == network::kNoValue || input == value) continue;
       const std::uint32_t from = network.values()[input].node;
-      if (from == network::kNoNode || from <= maker) continue;
+      if (from == network::kNoNode || from < first) continue;
       if (before.insert(from).second) open.push_back(from);
       if (before.size() > kOthers * most) return std::nullopt;
     }

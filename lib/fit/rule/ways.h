@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "fit/rule/flow.h"
 #include "network/network.h"
 
 namespace btf {
@@ -15,8 +16,8 @@ struct Ways {
   std::size_t readers = 0;           // of them: nodes that read the value itself
 };
 
-// Of a value that a node makes. Nothing: it does not come there, or by more nodes than `most`.
-std::optional<Ways> find_ways(const network::Network& network, std::uint32_t value,
-                              std::uint32_t node, std::size_t most);
+// Nothing: the value does not come there, or by more nodes than `most`.
+std::optional<Ways> find_ways(const network::Network& network, const Flow& flow,
+                              std::uint32_t value, std::uint32_t node, std::size_t most);
 
 }  // namespace btf
