@@ -60,6 +60,18 @@ run() {
   "${@:2}" >"$work/log" 2>&1 || { tail -40 -- "$work/log" >&2; fail "$1"; }
 }
 
+# put FILE...: into the release, each under a name that nothing else of this run has.
+names=" "
+put() {
+  local file
+  for file in "$@"; do
+    [[ $names != *" ${file##*/} "* ]] || fail "two parts are named ${file##*/}"
+    names+="${file##*/} "
+    cp -- "$file" "$folder"
+    say "made ${file##*/}"
+  done
+}
+
 # built FOLDER PRESET TARGET...: from the sources of the release.
 built() {
   local build=$work/$1 preset=$2
@@ -70,8 +82,8 @@ built() {
 # packed NAME: the folder NAME in $work as an archive, always of the same bytes.
 packed() {
   tar --create --directory "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -- "$1" |
-    gzip --best --no-name >"$folder/$1.tar.gz"
-  say "made $1.tar.gz"
+    gzip --best --no-name >"$work/$1.tar.gz"
+  put "$work/$1.tar.gz"
 }
 
 # one_file MACHINE BUILD STRIP OPTION...: the static program with licences and what goes beside it. OPTION: of sbom.py.
@@ -81,7 +93,8 @@ one_file() {
   mkdir -- "$work/$name"
   "$3" -o "$work/$name/btftool" "$work/$2/bin/btftool"
   "$source/tools/package/sbom.py" --name "$name" --version "$version" --licences "$work/$name/licences" "${@:4}" \
-    "$work/$name/btftool" >"$folder/$name.spdx.json"
+    "$work/$name/btftool" >"$work/$name.spdx.json"
+  put "$work/$name.spdx.json"
   cp -- "$source/README.md" "$work/$name"
   # Texts, which are those of any machine.
   [[ ! -d $work/share ]] || cp -r -- "$work/share" "$work/$name/share"
@@ -95,13 +108,12 @@ archive=btftool-$version
 if [[ $(cat -- "$work/commit" 2>/dev/null) != "$commit" ]]; then
   rm -rf -- "${work:?}"/*
 fi
-git -c tar.umask=0022 archive --format=tar --prefix="$archive/" HEAD | gzip --best --no-name >"$work/$archive.tar.gz"
-tar --extract --file "$work/$archive.tar.gz" --directory "$work"
+git -c tar.umask=0022 archive --format=tar --prefix="$archive/" HEAD | gzip --best --no-name >"$work/$archive-source.tar.gz"
+tar --extract --file "$work/$archive-source.tar.gz" --directory "$work"
 echo "$commit" >"$work/commit"
 source=$work/$archive
 if wanted source; then
-  cp -- "$work/$archive.tar.gz" "$folder"
-  say "made $archive.tar.gz"
+  put "$work/$archive-source.tar.gz"  # the Python package's sources have the name without that word
 fi
 
 if wanted debian static; then
@@ -118,9 +130,8 @@ if wanted debian; then
   rm -rf -- "$work/packages/_CPack_Packages"
   "$source/tests/package/debian.sh" "$work/packages" >&2 || fail "the Debian packages are not as they should be"
   "$source/tools/package/sbom.py" --name "btftool-$version-debian" --version "$version" \
-    "$work/x86_64"/lib/libbtf.so.*.*.* "$work/x86_64/bin/btftool" >"$folder/btftool-$version-debian.spdx.json"
-  cp -- "$work/packages"/*.deb "$folder"
-  say "made $(cd -- "$work/packages" && echo ./*.deb)"
+    "$work/x86_64"/lib/libbtf.so.*.*.* "$work/x86_64/bin/btftool" >"$work/btftool-$version-debian.spdx.json"
+  put "$work/packages"/*.deb "$work/btftool-$version-debian.spdx.json"
 fi
 if wanted static; then
   run "the static program cannot be configured" cmake -DBTF_STATIC=ON "$work/x86_64"
@@ -137,8 +148,7 @@ if wanted aarch64; then
 fi
 if wanted wheel; then
   run "no wheel" "$source/tools/wheel.sh" -o "$work/wheel"
-  (cd -- "$work/wheel" && cp -- *.whl *.tar.gz "$folder")
-  say "made $(cd -- "$work/wheel" && echo ./*.whl)"
+  put "$work/wheel"/*.whl "$work/wheel"/*.tar.gz
 fi
 
 cd -- "$folder"
