@@ -61,13 +61,13 @@ Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& g
                                                    std::to_string(d) + " has none of its " +
                                                    std::to_string(dims[d]) + " indices left");
     if (__builtin_mul_overflow(elements, dim.count, &elements)) elements = UINT64_MAX;
-    if (elements > kMostPictureElements) break;
   }
-  if (elements > kMostPictureElements)
-    return fail(ErrorCode::unsupported, "a picture has at most " +
-                                            std::to_string(kMostPictureElements) +
-                                            " elements: take a part, or every n-th element");
   part.text = text_of(part.dims, dims);
+  if (elements > kMostPictureElements)
+    return fail(ErrorCode::unsupported, part.text + " has " + std::to_string(elements) +
+                                            " elements, and a picture at most " +
+                                            std::to_string(kMostPictureElements) +
+                                            ": take a part, or every n-th element");
   if (kept.size() > kMostPictureDims)
     return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles; " + part.text +
                                                  " has " + std::to_string(kept.size()) +
