@@ -254,8 +254,9 @@ def main():
     evaluation = Evaluation(options)
     if options.fast:
         options.models, options.inputs, options.sites = options.models or "ocr-angle", 1, 2
-    models = [m for m in real_models.MODELS if (m.name in options.models.split(",") if options.models else
-                                                m.small or not options.fast)]
+    chosen = options.models.split(",") if options.models else [
+        m.name for m in real_models.MODELS if m.small or not options.fast]
+    models = [m for m in real_models.MODELS + real_models.HELD_OUT if m.name in chosen]
     tried = 0
     for real in models:
         path = real_models.fetch(real, options.cache)
