@@ -19,17 +19,27 @@ inline std::uint64_t mixed(std::uint64_t number) {
   return mixed >> 32;
 }
 
+// The number of one of `count` elements out of `all`, apart from one another by no divisor of the
+// dims.
+inline std::uint64_t picked(std::uint64_t which, std::uint64_t count, std::uint64_t all) {
+  const std::uint64_t step = all / count;
+  return which * step + mixed(which) % step;
+}
+
 // Plus or minus one, by the number of an element: errors have no pattern.
 inline double sign_at(std::uint64_t number) { return (mixed(number) >> 8 & 1) != 0 ? 1 : -1; }
+
+// Magnitudes above it are read as Inf. `infinite`: with the Inf that the value has from before.
+inline double reading_limit(const ValueNoise& value, const NarrowType& type, bool infinite) {
+  return infinite ? std::min(type.limit(), value.infinite_from) : type.limit();
+}
 
 // What a narrow device reads in place of the numbers of a value.
 class Reading {
  public:
-  // `infinite`: with the Inf that it has from before.
+  // `infinite`: as of reading_limit().
   Reading(const ValueNoise& value, const NarrowType& type, bool infinite)
-      : value_(value),
-        type_(type),
-        limit_(infinite ? std::min(type.limit(), value.infinite_from) : type.limit()) {}
+      : value_(value), type_(type), limit_(reading_limit(value, type, infinite)) {}
 
   void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
     for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i], limit_);

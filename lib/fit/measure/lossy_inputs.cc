@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "fit/measure/effect.h"
 
 namespace btf {
 namespace {
@@ -16,9 +17,7 @@ bool reads_infinite(const LossyInput& input) {
 }
 
 Status visit_lossy(const LossyInput& input, const std::function<void(std::uint64_t)>& found) {
-  const double limit = reads_infinite(input)
-                           ? std::min(input.value.infinite_from, input.type.limit())
-                           : input.type.limit();
+  const double limit = reading_limit(input.value, input.type, input.infinite);
   const std::uint64_t all = input.numbers.elements();
   std::vector<double> run(std::min<std::uint64_t>(kFitRun, all));
   for (std::uint64_t first = 0; first < all; first += kFitRun) {

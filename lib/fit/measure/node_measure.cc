@@ -150,9 +150,7 @@ class NodeMeasuring {
     double errors = 0;
     double squares = 0;
     for (std::uint64_t i = 0; op && i < count; ++i) {
-      // Apart from one another by no divisor of the dims.
-      const std::uint64_t number = (i * (all / count) + mixed(i) % (all / count)) % all;
-      const network::Estimate found = (*op)->element(0, number);
+      const network::Estimate found = (*op)->element(0, picked(i, count, all));
       if (!std::isfinite(found.value) || !std::isfinite(found.error)) continue;
       errors += found.error * found.error;
       squares += found.value * found.value;

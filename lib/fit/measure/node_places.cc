@@ -14,12 +14,11 @@ struct PlacedInput {
   std::unique_ptr<PlacedNumbers> numbers;
   std::vector<double> exact = std::vector<double>(kFitRun);
   std::vector<double> narrow = std::vector<double>(kFitRun);
-  std::size_t same = 0;  // the first input of the same value
-  // Of the first of floats with a value, others are without:
-  std::optional<Reading> reading{};
-  Effect effect{};
-  bool counts = false;             // has an effect of its own
-  std::optional<Effect> nudged{};  // of a small error, where rounding is none
+  std::size_t same = 0;              // the first input of the same value
+  std::optional<Reading> reading{};  // of floats
+  bool counts = false;               // it is floats, and that first input
+  Effect effect{};                   // if so
+  std::optional<Effect> nudged{};    // of a small error, where rounding is none
 };
 
 class NodePlaces {

@@ -17,12 +17,6 @@ constexpr std::uint64_t kMostResults = 64;           // of which errors are look
 constexpr std::uint64_t kMostTermsOfOne = 1U << 21;  // of a replay
 constexpr std::uint64_t kMostTermsOfAll = 1U << 26;
 
-// The number of one of `count` elements, apart from one another by no divisor of the dims.
-std::uint64_t picked(std::uint64_t which, std::uint64_t count, std::uint64_t all) {
-  const std::uint64_t step = all / count;
-  return which * step + mixed(which) % step;
-}
-
 }  // namespace
 
 std::optional<double> Replay::error(std::uint32_t value, std::uint32_t node) {
@@ -41,10 +35,9 @@ std::optional<double> Replay::error_at_places(std::uint32_t value, std::uint32_t
 }
 
 std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) {
-  const ValueNoise& own = measures_.values[value];
   const std::optional<Ways> ways = find_ways(network_, flow_, value, node, kMostNodes);
   if (!ways || ways->readers < 2 || terms_ > kMostTermsOfAll) return std::nullopt;
-  const Reading reading(own, type_, false);
+  const Reading reading(measures_.values[value], type_, false);
   network::Evaluation as_it_is(network_, stored_in(dump_), kMostTermsOfOne);
   network::Evaluation rounded(network_, stored_in(dump_), kMostTermsOfOne);
   rounded.change(value, [&reading](std::uint64_t number, double x) {
