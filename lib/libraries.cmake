@@ -63,9 +63,15 @@ if(missing)
   message(FATAL_ERROR "btftool is built with libraries that were not found. On Debian: apt-get install ${packages}")
 endif()
 
-# Headers only, as fmt is used too, so that objects are the same whatever they are linked into.
+# fmt's functions are compiled once (report/text/fmt_functions.cc): its headers alone would compile them
+# anew in every source, and its library would be one more to have where btftool runs.
+add_library(btf_fmt INTERFACE)
+get_target_property(fmt_headers fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(btf_fmt SYSTEM INTERFACE ${fmt_headers})
+
+# Headers only, so that objects are the same whatever they are linked into.
 add_library(btf_spdlog INTERFACE)
 get_target_property(spdlog_headers spdlog::spdlog_header_only INTERFACE_INCLUDE_DIRECTORIES)
 target_include_directories(btf_spdlog SYSTEM INTERFACE ${spdlog_headers})
 target_compile_definitions(btf_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
-target_link_libraries(btf_spdlog INTERFACE fmt::fmt-header-only)
+target_link_libraries(btf_spdlog INTERFACE btf_fmt)

@@ -8,14 +8,14 @@
 namespace btf {
 namespace {
 
-struct Range {
+struct IndexRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
 // The part of a storage axis that the indices [lo, hi) of its dim take.
-Range axis_range(const StridedLayout& storage, const StorageAxis& axis, std::uint64_t lo,
-                 std::uint64_t hi) {
+IndexRange axis_range(const StridedLayout& storage, const StorageAxis& axis, std::uint64_t lo,
+                      std::uint64_t hi) {
   switch (axis.part) {
     case AxisPart::lanes:
       return {0, axis.extent};
@@ -31,7 +31,7 @@ Range axis_range(const StridedLayout& storage, const StorageAxis& axis, std::uin
 // of a dim has fewer indices, but the padding.
 std::uint64_t most_of_axis(const StridedLayout& storage, const StorageAxis& axis,
                            std::uint64_t step) {
-  const Range first = axis_range(storage, axis, 0, step);
+  const IndexRange first = axis_range(storage, axis, 0, step);
   if (axis.part != AxisPart::whole || step == storage.dims[axis.dim]) return first.end;
   const std::uint64_t last = (storage.dims[axis.dim] - 1) / step * step;
   return std::max(first.end, axis.extent - last);
@@ -165,7 +165,7 @@ Footprint footprint(const StridedLayout& storage, const Box& box) {
   result.packed.strides.assign(storage.dims.size(), 0);
   std::uint64_t packed = 1;
   for (auto axis = storage.axes.rbegin(); axis != storage.axes.rend(); ++axis) {
-    const Range range = axis_range(storage, *axis, box.lo[axis->dim], box.hi[axis->dim]);
+    const IndexRange range = axis_range(storage, *axis, box.lo[axis->dim], box.hi[axis->dim]);
     const std::uint64_t count = range.end - range.begin;
     result.base += range.begin * axis->stride;
     if (axis->part == AxisPart::lanes) {

@@ -19,7 +19,7 @@ namespace {
 using network::kNoValue;
 using network::Passing;
 
-constexpr std::uint64_t kMostResults = 1U << 18;  // of more every second run, and so on
+constexpr std::uint64_t kMostSampledResults = 1U << 18;  // of more every second run, and so on
 
 // Plus or minus one, by the number of an element.
 double sign_at(std::uint64_t number) {
@@ -44,7 +44,8 @@ class Places {
     std::vector<double> exact(kFitRun);
     std::vector<double> off(kFitRun);
     const std::uint64_t all = element_count(op->outputs()[0].dims).value_or(0);
-    const std::uint64_t pace = std::max<std::uint64_t>(1, (all + kMostResults - 1) / kMostResults);
+    const std::uint64_t pace =
+        std::max<std::uint64_t>(1, (all + kMostSampledResults - 1) / kMostSampledResults);
     for (std::uint64_t first = 0; first < all; first += pace * kFitRun) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first));
       for (std::size_t i = 0; i < inputs_.size(); ++i) {

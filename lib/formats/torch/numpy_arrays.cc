@@ -16,7 +16,7 @@ namespace {
 
 using Node = Pickle::Node;
 
-TorchTensor foreign(std::string name, std::string why) {
+TorchTensor foreign_tensor(std::string name, std::string why) {
   TorchTensor tensor;
   tensor.foreign = std::move(name);
   tensor.why = "it is an array of NumPy " + std::move(why);
@@ -60,19 +60,21 @@ class ArrayOfCall {
 
   Result<TorchTensor> read_parts(const Parts& parts, bool fortran) const {
     const std::string_view type = type_of(parts.type);
-    if (type.empty()) return foreign("ndarray", "of a custom type");
+    if (type.empty()) return foreign_tensor("ndarray", "of a custom type");
     TorchTensor tensor;
     tensor.type = find_torch_type("numpy " + std::string(type));
-    if (tensor.type == nullptr) return foreign(std::string(type), "whose type is not supported");
+    if (tensor.type == nullptr)
+      return foreign_tensor(std::string(type), "whose type is not supported");
     BTF_ASSIGN(tensor.dims, dims_of(parts.shape));
     std::optional<std::string> bytes = bytes_of(parts.bytes);
     if (!bytes)
-      return foreign("ndarray", "that is too long to be read in the pickle; torch.from_numpy(...) "
-                                "makes a tensor of it");
+      return foreign_tensor("ndarray",
+                            "that is too long to be read in the pickle; torch.from_numpy(...) "
+                            "makes a tensor of it");
     const Checked wanted = checked_mul(count_of(tensor.dims), tensor.type->bytes);
     if (wanted != bytes->size())
-      return wrong_pickle("an array of " + dims_text(tensor.dims) + " " + std::string(type) + " has " +
-                   std::to_string(bytes->size()) + " bytes");
+      return wrong_pickle("an array of " + dims_text(tensor.dims) + " " + std::string(type) +
+                          " has " + std::to_string(bytes->size()) + " bytes");
     // Where there are elements, their count fits.
     std::uint64_t stride = 1;
     tensor.strides.assign(tensor.dims.size(), 1);

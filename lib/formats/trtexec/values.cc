@@ -48,9 +48,9 @@ std::optional<std::uint64_t> code_in(std::string_view text, const DTypeInfo& row
   return code;
 }
 
-class ValueReader {
+class PrintedValueReader {
  public:
-  ValueReader(const ByteSource& source, const TrtexecOutput& output)
+  PrintedValueReader(const ByteSource& source, const TrtexecOutput& output)
       : output_(output), bytes_(source, {output.values_at, output.values_end - output.values_at}) {}
 
   Result<Spool> read(const DTypeInfo& row) {
@@ -94,10 +94,10 @@ class ValueReader {
       const std::string type =
           parse_number<std::int64_t>(text) || !parse_number<std::uint64_t>(text) ? "int64"
                                                                                  : "uint64";
-      return fail(ErrorCode::unsupported,
-                  value + "an integer that " + name + " cannot hold; `spec` " + type +
-                      " reads all outputs so, `named_specs` '" + json_shown(output_.name) + "=" +
-                      type + "' this one");
+      return fail(ErrorCode::unsupported, value + "an integer that " + name +
+                                              " cannot hold; `spec` " + type +
+                                              " reads all outputs so, `named_specs` '" +
+                                              json_shown(output_.name) + "=" + type + "' this one");
     }
     if (is_number(text))
       return malformed(
@@ -121,7 +121,7 @@ class ValueReader {
 
 Result<Spool> read_trtexec_values(const ByteSource& source, const TrtexecOutput& output,
                                   DType dtype) {
-  return ValueReader(source, output).read(info(dtype));
+  return PrintedValueReader(source, output).read(info(dtype));
 }
 
 }  // namespace btf

@@ -6,6 +6,7 @@
 #include "report/fit/table.h"
 #include "report/fit/words.h"
 #include "report/page/html_text.h"
+#include "report/page/page.h"
 #include "report/text/text.h"
 
 namespace btf::report {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/page/html_text.h"
+#include "report/page/page.h"
 
 namespace btf::report {
 namespace {

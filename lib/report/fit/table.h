@@ -7,8 +7,6 @@
 
 namespace btf::report {
 
-inline constexpr std::size_t kMostRows = 10000;  // of each
-
 // `all`: rows that there are; more than kMostRows are said not to be listed.
 std::string html_table(std::string_view head, const std::string& rows, std::size_t all,
                        std::string_view kind = "");

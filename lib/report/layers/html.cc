@@ -12,8 +12,6 @@
 namespace btf::report {
 namespace {
 
-constexpr std::size_t kMostRows = 10000;
-
 // Beside that of diff's page.
 constexpr std::string_view kStyle = R"(
 .words { font-size: 16px; margin: 0 0 14px; overflow-wrap: anywhere; }

@@ -1,10 +1,14 @@
 // The parts that the HTML pages of all reports share.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace btf::report {
+
+// Of each table; a page says how many it leaves out.
+inline constexpr std::size_t kMostRows = 10000;
 
 // What a browser may run on a page, and its hash, so that it runs nothing else.
 struct PageScript {

@@ -20,8 +20,7 @@
 namespace btf::report {
 namespace {
 
-constexpr std::uint64_t kMostRows = 10000;  // of each table
-constexpr std::uint64_t kMostOpen = 20;     // more tensors that are the same are folded away
+constexpr std::uint64_t kMostOpen = 20;  // more tensors that are the same are folded away
 constexpr std::uint64_t kMostSections = 50;
 constexpr std::size_t kMostDetail = 16U << 20;  // bytes
 constexpr const char* kNoFigures = "<td><td><td><td class=rel><td class=steps><td>";
