@@ -14,7 +14,7 @@ tools/packages.sh build static test
 
 build=${BUILD_DIR:-build}
 # The cache keeps these, and tools/quickstart.sh does not touch them: the two never rebuild each other's work.
-options=(-DBTF_WERROR=ON -DBTF_ASSERTIONS=ON -DBUILD_TESTING=ON)
+options=(-DBTF_WERROR=ON -DBTF_ASSERTIONS=ON -DBTF_NATIVE=OFF -DBUILD_TESTING=ON)
 [[ -f $build/CMakeCache.txt ]] || options+=(-G Ninja)
 cmake -S . -B "$build" "${options[@]}"
 cmake --build "$build" --parallel "$(nproc)"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone to a first result: installs what is missing, builds btftool into build/, and runs
-# the main job on a test file. Run again, it builds nothing.
+# the main job on a test file. Run again, it builds nothing. Its kernels are for this machine's CPU; for others
+# it has those that run everywhere: -DBTF_NATIVE=OFF for all (docs/install.md).
 set -euo pipefail
 cd -- "$(dirname -- "$(realpath -- "$0")")/.."
 
@@ -8,7 +9,7 @@ tools/packages.sh build
 
 # An existing build keeps its options: it may have been made by tests/run.sh or by hand.
 options=()
-[[ -f build/CMakeCache.txt ]] || options=(-G Ninja -DBUILD_TESTING=OFF)
+[[ -f build/CMakeCache.txt ]] || options=(-G Ninja -DBUILD_TESTING=OFF -DBTF_NATIVE=ON)
 cmake -S . -B build "${options[@]}"
 cmake --build build --target btftool --parallel "$(nproc)"
 

@@ -110,7 +110,7 @@ Status rank_layers(const network::Network& network, const std::vector<Dump>& dum
   return {};
 }
 
-constexpr auto kStateNames = std::to_array<Named<FitScaling>>({
+constexpr auto kScalingNames = std::to_array<Named<FitScaling>>({
     {FitScaling::held, "held"},
     {FitScaling::poor, "poor"},
     {FitScaling::nonfinite, "nonfinite"},
@@ -184,10 +184,10 @@ bool fits_by_scale(DType dtype) {
   return can_scale(dtype) && row.bits <= 8 && row.kind != NumberKind::unsigned_integer;
 }
 
-std::span<const Named<FitScaling>> fit_scalings() { return kStateNames; }
+std::span<const Named<FitScaling>> fit_scalings() { return kScalingNames; }
 
 std::string_view fit_scaling_name(FitScaling state) {
-  return std::ranges::find(kStateNames, state, &Named<FitScaling>::value)->name;
+  return std::ranges::find(kScalingNames, state, &Named<FitScaling>::value)->name;
 }
 
 }  // namespace btf

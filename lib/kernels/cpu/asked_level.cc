@@ -14,23 +14,31 @@ std::string word_of(CpuLevel level) {
   return word;
 }
 
+bool all_compiled() {
+  for (std::size_t level = kPlain; level < kCpuLevels; ++level)
+    if (!is_compiled(static_cast<CpuLevel>(level))) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string cpu_levels() {
   std::string words;
   for (std::size_t level = kPlain; level <= best_cpu_level(); ++level)
-    words += (words.empty() ? "" : ", ") + word_of(static_cast<CpuLevel>(level));
+    if (is_compiled(static_cast<CpuLevel>(level)))
+      words += (words.empty() ? "" : ", ") + word_of(static_cast<CpuLevel>(level));
   return words;
 }
 
 Status use_cpu_level(std::string_view name) {
-  for (std::size_t level = kPlain; level <= best_cpu_level(); ++level)
-    if (word_of(static_cast<CpuLevel>(level)) == name) {
-      force_cpu_level(static_cast<CpuLevel>(level));
+  for (std::size_t i = kPlain; i <= best_cpu_level(); ++i)
+    if (const auto level = static_cast<CpuLevel>(i); is_compiled(level) && word_of(level) == name) {
+      force_cpu_level(level);
       return {};
     }
-  return fail(ErrorCode::invalid_argument,
-              "this CPU has no instruction set '" + std::string(name) + "', but " + cpu_levels());
+  return fail(ErrorCode::invalid_argument, (all_compiled() ? "this CPU" : "this build") +
+                                               std::string(" has no instruction set '") +
+                                               std::string(name) + "', but " + cpu_levels());
 }
 
 }  // namespace btf

@@ -4,10 +4,12 @@
 #include <array>
 #include <atomic>
 
+#include "kernels/cpu/simd_targets.h"
+
 namespace btf {
 namespace {
 
-CpuLevel detect() {
+CpuLevel widest_of_cpu() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   // All that Highway lets the compiler use.
@@ -26,6 +28,13 @@ CpuLevel detect() {
   return kPlain;
 }
 
+constexpr std::array<bool, kCpuLevels> kCompiled {
+  true,
+#if defined(__x86_64__)
+      (HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0, (HWY_TARGETS & HWY_AVX3) != 0
+#endif
+};
+
 std::atomic<CpuLevel>& level_in_use() {
   static std::atomic<CpuLevel> level = best_cpu_level();
   return level;
@@ -41,8 +50,14 @@ constexpr std::array<const char*, kCpuLevels> kNames {
 
 }  // namespace
 
+bool is_compiled(CpuLevel level) { return kCompiled[level]; }
+
 CpuLevel best_cpu_level() {
-  static const CpuLevel best = detect();
+  static const CpuLevel best = [] {
+    std::size_t level = widest_of_cpu();
+    while (!kCompiled[level]) --level;
+    return static_cast<CpuLevel>(level);
+  }();
   return best;
 }
 

@@ -17,7 +17,10 @@ enum CpuLevel : std::size_t {
   kCpuLevels
 };
 
-// The widest that this CPU has.
+// Were kernels compiled for it? For the plain one always, for others not with CMake's BTF_NATIVE.
+bool is_compiled(CpuLevel level);
+
+// The widest of those compiled that this CPU has.
 CpuLevel best_cpu_level();
 
 // The one in use: the widest, unless another was forced. Kernels ask at every call, so that a

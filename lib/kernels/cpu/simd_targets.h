@@ -9,7 +9,13 @@
 // The targets left out have no instruction that kernels here use, or (SVE) vectors of no fixed
 // size, which cannot stand in arrays.
 #define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | BTF_OTHER_TARGETS)
+// With CMake's BTF_NATIVE, those of other machines too.
+#ifdef BTF_NATIVE_TARGET
+#define BTF_OTHER_TARGETS ((HWY_SSE4 | HWY_AVX2 | HWY_AVX3) & ~(BTF_NATIVE_TARGET))
+#else
+#define BTF_OTHER_TARGETS 0
+#endif
 // Highway's own assertions call its library, which is not linked.
 #define HWY_IS_DEBUG_BUILD 0
 #include <hwy/detect_targets.h>

@@ -11,7 +11,7 @@ namespace btftool {
 namespace {
 
 constexpr std::uint64_t kEdge = 3;
-constexpr std::uint64_t kMost = 1000000;
+constexpr std::uint64_t kMostValues = 1000000;
 
 std::uint64_t position_of(const btf::SlicedDim& dim, std::uint64_t i) {
   // Modular arithmetic takes care of negative steps.
@@ -43,10 +43,10 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
   for (const btf::SlicedDim& dim : slice)
     if (__builtin_mul_overflow(shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count,
                                &shown) ||
-        shown > kMost)
+        shown > kMostValues)
       return btf::fail(
           btf::ErrorCode::invalid_argument,
-          "more than " + std::to_string(kMost) + " values to show; --slice selects a part");
+          "more than " + std::to_string(kMostValues) + " values to show; --slice selects a part");
   std::vector<btf::Dims> indices(1);
   for (const btf::SlicedDim& dim : slice) {
     Positions positions;
