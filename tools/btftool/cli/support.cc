@@ -6,10 +6,12 @@
 #include <fstream>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "btf/convert.h"
 #include "btf/output.h"
+#include "btf/words/did_you_mean.h"
 #include "cli/arguments.h"
 
 namespace btftool {
@@ -130,6 +132,25 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
     parse(text);
   };
   return add_repeated(app, name, type, take, help);
+}
+
+CLI::Option* add_word_of(CLI::App& app, const std::string& name,
+                         const std::vector<std::string>& words,
+                         const std::function<void(std::size_t)>& store, const std::string& help) {
+  std::string names;
+  for (const std::string& word : words) names += (names.empty() ? "" : "|") + word;
+  return add_words(
+      app, name, names,
+      [=](const std::string& given) {
+        const auto found = std::ranges::find(words, given);
+        if (found == words.end()) {
+          const std::vector<std::string_view> known(words.begin(), words.end());
+          throw Wrong(name + " takes " + names + ", not '" + given + "'" +
+                      btf::did_you_mean(given, known));
+        }
+        store(static_cast<std::size_t>(found - words.begin()));
+      },
+      help);
 }
 
 CLI::Option* add_recipient(CLI::App& app, std::optional<btf::Recipient>& target,

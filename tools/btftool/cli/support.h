@@ -2,7 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -17,7 +17,6 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/file.h"
-#include "btf/words/did_you_mean.h"
 
 namespace btftool {
 
@@ -42,30 +41,23 @@ CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::str
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help);
 
-// "; did you mean ...?" of the words of choices.
-template <typename T>
-std::string meant_of(const std::vector<std::pair<std::string, T>>& choices,
-                     const std::string& word) {
-  std::vector<std::string_view> words;
-  for (const auto& choice : choices) words.push_back(choice.first);
-  return btf::did_you_mean(word, words);
-}
+// One of `words`, of which `store` is given the number.
+CLI::Option* add_word_of(CLI::App& app, const std::string& name,
+                         const std::vector<std::string>& words,
+                         const std::function<void(std::size_t)>& store, const std::string& help);
 
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
                         const std::vector<std::pair<std::string, T>>& choices,
                         const std::string& help) {
-  std::string names;
-  for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
-  return add_words(
-      app, name, names,
-      [&target, choices, names, name](const std::string& word) {
-        const auto found = std::ranges::find(choices, word, &std::pair<std::string, T>::first);
-        if (found == choices.end())
-          throw Wrong(name + " takes " + names + ", not '" + word + "'" + meant_of(choices, word));
-        target = found->second;
-      },
-      help);
+  std::vector<std::string> words;
+  std::vector<T> values;
+  for (const auto& [word, value] : choices) {
+    words.push_back(word);
+    values.push_back(value);
+  }
+  return add_word_of(
+      app, name, words, [&target, values](std::size_t number) { target = values[number]; }, help);
 }
 
 // By the library's names.
