@@ -14,10 +14,11 @@ std::string word_of(CpuLevel level) {
   return word;
 }
 
-bool all_compiled() {
-  for (std::size_t level = kPlain; level < kCpuLevels; ++level)
-    if (!is_compiled(static_cast<CpuLevel>(level))) return false;
-  return true;
+bool was_left_out(std::string_view name) {
+  for (std::size_t i = kPlain; i < kCpuLevels; ++i)
+    if (const auto level = static_cast<CpuLevel>(i); !is_compiled(level) && word_of(level) == name)
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ Status use_cpu_level(std::string_view name) {
       force_cpu_level(level);
       return {};
     }
-  return fail(ErrorCode::invalid_argument, (all_compiled() ? "this CPU" : "this build") +
+  return fail(ErrorCode::invalid_argument, (was_left_out(name) ? "this build" : "this CPU") +
                                                std::string(" has no instruction set '") +
                                                std::string(name) + "', but " + cpu_levels());
 }
