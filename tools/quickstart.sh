@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh clone to a first result: installs what is missing, builds btftool into build/, and runs
-# the main job on a test file. Run again, it builds nothing. Its kernels are for this machine's CPU; for others
-# it has those that run everywhere: -DBTF_NATIVE=OFF for all (docs/install.md).
+# the main job on a test file. Run again, it builds nothing. Kernels are compiled for
+# this machine's CPU, which takes less time: on others it runs slower (docs/install.md, section 4).
 set -euo pipefail
 cd -- "$(dirname -- "$(realpath -- "$0")")/.."
 
