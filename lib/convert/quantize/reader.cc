@@ -137,33 +137,63 @@ class ScalesOfElements final : public EachScale {
       fill(at, count, table_.zero_points(), zero_points);
   }
   void floats(std::uint64_t at, std::size_t count, FloatArrays& scales) const override {
-    fill(at, count, table_.floats().high.data(), scales.high.data());
-    fill(at, count, table_.floats().low.data(), scales.low.data());
-    fill(at, count, table_.floats().inverse.data(), scales.inverse.data());
+    const FloatScales& table = table_.floats();
+    for_each_run(at, count, [&](const Run& run) {
+      put(run, table.high.data(), scales.high.data());
+      put(run, table.low.data(), scales.low.data());
+      put(run, table.inverse.data(), scales.inverse.data());
+    });
   }
 
  private:
+  // Elements side by side from `first` on: all with the scale `entry`, or each with the next one.
+  struct Run {
+    std::size_t first;
+    std::size_t count;
+    std::uint64_t entry;
+    bool of_one_scale;
+  };
+
+  template <typename Entry, typename Real>
+  static void put(const Run& run, const Entry* table, Real* out) {
+    const Entry* entry = table + run.entry;
+    out += run.first;
+    if (!run.of_one_scale)
+      std::copy_n(entry, run.count, out);
+    else if (run.count == 16)  // a block's usual lengths are a few stores each
+      std::fill_n(out, 16, static_cast<Real>(*entry));
+    else if (run.count == 32)
+      std::fill_n(out, 32, static_cast<Real>(*entry));
+    else
+      std::fill_n(out, run.count, static_cast<Real>(*entry));
+  }
+
   template <typename Entry, typename Real>
   void fill(std::uint64_t at, std::size_t count, const Entry* table, Real* out) const {
-    // Elements side by side with one scale, as many as a row has.
+    for_each_run(at, count, [&](const Run& run) { put(run, table, out); });
+  }
+
+  // The runs of `count` elements from element `at` on.
+  template <typename Visit>
+  void for_each_run(std::uint64_t at, std::size_t count, Visit&& visit) const {
     std::uint64_t column = at % row_;
     if (length_ == 1 && block_codes_ == nullptr) {
-      while (count > 0) {
-        const std::size_t n = std::min<std::uint64_t>(row_ - column, count);
-        out = std::copy_n(table + first_ + column, n, out);
-        count -= n;
-        column = 0;
+      for (std::size_t first = 0; first < count; column = 0) {
+        const std::size_t n = std::min<std::uint64_t>(row_ - column, count - first);
+        visit(Run{first, n, first_ + column, false});
+        first += n;
       }
       return;
     }
     std::uint64_t number = column / length_;
+    std::uint64_t left = length_ - column % length_;  // of the scale's elements
     if (block_codes_ != nullptr) number += at / row_ * ceil_div(row_, length_);
-    while (count > 0) {
-      const std::uint64_t left = std::min(length_ - column % length_, row_ - column);
-      const std::size_t n = std::min<std::uint64_t>(left, count);
-      out = std::fill_n(out, n, static_cast<Real>(table[place(number)]));
-      count -= n;
+    for (std::size_t first = 0; first < count;) {
+      const std::size_t n = std::min({left, row_ - column, std::uint64_t{count - first}});
+      visit(Run{first, n, place(number), true});
+      first += n;
       column += n;
+      left = length_;
       ++number;
       if (column != row_) continue;
       column = 0;
