@@ -10,7 +10,7 @@
 namespace btf {
 namespace {
 
-constexpr auto kRows = std::to_array<CastKernel>({
+constexpr auto kKernels = std::to_array<CastKernel>({
     {"move", move_applies, move_tile},
     {"fast", cast_fast_applies, cast_fast_tile},
     {"codes", cast_by_code_applies, cast_by_code_tile},
@@ -20,10 +20,10 @@ constexpr auto kRows = std::to_array<CastKernel>({
 
 }  // namespace
 
-std::span<const CastKernel> cast_kernels() { return kRows; }
+std::span<const CastKernel> cast_kernels() { return kKernels; }
 
 const CastKernel& pick_cast_kernel(const CastJob& job) {
-  return *std::ranges::find_if(kRows, [&](const CastKernel& row) { return row.applies(job); });
+  return *std::ranges::find_if(kKernels, [&](const CastKernel& row) { return row.applies(job); });
 }
 
 }  // namespace btf
