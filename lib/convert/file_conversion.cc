@@ -238,7 +238,7 @@ Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
   for (std::size_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
   for (const std::size_t number : order) BTF_TRY(write_record(number, sink, report));
   BTF_TRY(writer_->end(sink));
-  // Of very many files each goes into an output of its own: asking for all each time takes the
+  // Each of many files goes into an output of its own: asking for all each time would take the
   // square of their number.
   if (!set_scales_.empty()) BTF_TRY(input_.check_unchanged());
   for (const auto& [member, attributes] : attributes_) BTF_TRY(input_.check_unchanged(member));

@@ -27,7 +27,7 @@ std::string letters_of(const TensorInfo& tensor) {
   if (from_end == 4 || (from_end == 0 && rank == 5)) last = "NCDHW";
   std::string letters(rank, kNone);
   if (rank == 1) return "C";
-  // Of more dims than letters nobody knows which is what, but where the layout says it.
+  // More dims than letters: nobody knows which is what, but where the layout says it.
   if (rank > last.size() && from_end == 0) return letters;
   for (std::size_t i = 0; i < std::min(rank, last.size()); ++i)
     letters[rank - 1 - i] = last[last.size() - 1 - i];

@@ -27,11 +27,11 @@ class CodeOrder {
 
   std::uint64_t code_bytes() const { return row_.buffer_bytes(); }
 
-  // Of an ordinal between those of two finite numbers.
+  // The code of an ordinal between those of two finite numbers.
   std::uint64_t code(std::uint64_t ordinal) const;
   long double value(std::uint64_t ordinal) const;
 
-  // Of all finite numbers; of those that are 0.
+  // The ordinals of all finite numbers; of those that are 0.
   OrdinalRange finite() const;
   std::optional<OrdinalRange> zero() const;
 

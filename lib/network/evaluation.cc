@@ -77,7 +77,7 @@ class Evaluation::Stored final : public Tensor {
   }
 
  private:
-  // Of what a product takes.
+  // The half steps of what a product takes.
   struct HalfSteps {
     double relative = 0;
     double absolute = 0;

@@ -33,7 +33,7 @@ using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint3
 // What is read in place of an element's number.
 using ChangeNumber = std::function<double(std::uint64_t number, double value)>;
 
-// Of one layer: small, made and left behind. The network outlives it.
+// The evaluation of one layer: small, made and left behind. The network outlives it.
 class Evaluation {
  public:
   // `most_terms`: by the same half steps.

@@ -46,7 +46,7 @@ class Network {
   // The whole graph, and which weights there are; no weight is read. Weights in files beside the
   // model are looked for when they are read.
   static Result<Network> read(const std::string& path);
-  // Of bytes that are there already, and of the same as a file of tensors, if it is one.
+  // A network of bytes that are there already, and of the same as a file of tensors, if it is one.
   static Result<Network> of(std::shared_ptr<const ByteSource> model,
                             std::shared_ptr<const TensorFile> weights, const std::string& path);
 
@@ -57,7 +57,7 @@ class Network {
   // The newest value of that name; kNoValue: there is none.
   std::uint32_t find(std::string_view name) const;
 
-  // Of an operator set; 1 if the model does not say.
+  // The version of an operator set; 1 if the model does not say.
   std::int64_t version(std::string_view domain) const;
   Result<Attributes> attributes(const Node& node) const;
   // The numbers of a value that is a weight. For several threads at once.

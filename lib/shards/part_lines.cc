@@ -45,7 +45,7 @@ Json error_of(const SetDiffResult::Pair& pair) {
   return nullptr;
 }
 
-// Of trouble of a pair as a whole.
+// The trouble of a pair as a whole.
 Json cause_json(const Error& cause) {
   Json json{{"message", cause.message}, {"file", cause.file}, {"finding", cause.finding}};
   json["offset"] = json_number(cause.offset);

@@ -28,7 +28,7 @@ Result<PartHead> read_head(std::string_view line);
 Result<PartItem> read_item(std::string_view line);
 // Nothing: the line is no end.
 std::optional<PartTail> read_tail(std::string_view line);
-// Of an item; nothing: the line is none.
+// The number of an item; nothing: the line is none.
 std::optional<std::uint64_t> number_of(std::string_view line);
 // A hash of what was found, without times.
 std::uint64_t results_of(std::string_view line);

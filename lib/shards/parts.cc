@@ -90,7 +90,7 @@ std::string unlike(const PartHead& found, const PartHead& wanted) {
   return "";
 }
 
-// Of the parts of one plan: one for each shard, by shard.
+// The parts of one plan: one for each shard, by shard.
 class Gathering {
  public:
   explicit Gathering(std::vector<PartFile> files) : files_(std::move(files)) {}
@@ -114,7 +114,7 @@ class Gathering {
   const std::vector<PartFile>& files() const { return files_; }
 
  private:
-  // Of the comparison that most parts are of; else the first.
+  // A part of the comparison that most parts are of; else the first.
   const PartFile& most_common() const {
     std::map<std::string, std::uint64_t> counts;
     for (const PartFile& file : files_) ++counts[file.scanned.head.plan];

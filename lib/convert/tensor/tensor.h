@@ -21,7 +21,7 @@ struct TensorConversion {
   const ConvertTarget& target;
   const ConvertOptions& options;
 
-  // Of all elements.
+  // Whether the noise of all elements is asked for.
   bool measures_noise() const { return options.limits.snr.has_value(); }
 };
 

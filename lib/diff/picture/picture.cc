@@ -20,13 +20,13 @@ PartNumbers numbers_of(const PicturePart& part, DType dtype, const std::vector<s
   return numbers;
 }
 
-// Of two elements: what is not a number on both sides alike is no error.
+// The error of two elements: what is not a number on both sides alike is none.
 double error_of(long double actual, long double golden) {
   if ((std::isnan(actual) && std::isnan(golden)) || actual == golden) return 0;
   return static_cast<double>(actual - golden);
 }
 
-// Of all digits that 64-bit integers have, as they are compared.
+// Errors have all digits of 64-bit integers, as they are compared.
 PartNumbers errors_of(const PicturePart& part, DType actual,
                       const std::vector<std::byte>& actual_codes, DType golden,
                       const std::vector<std::byte>& golden_codes) {

@@ -26,7 +26,7 @@ struct Places {
   Dims count;
 };
 
-// Of dims that a side has, so that products do not overflow.
+// The product of dims that a side has, which does not overflow.
 std::uint64_t product(const Dims& counts) {
   std::uint64_t all = 1;
   for (const std::uint64_t count : counts) all *= count;
@@ -93,7 +93,7 @@ class PartReader {
     return box;
   }
 
-  // Of the dims with several places, that whose steps are longest in the stored array.
+  // The dim with several places whose steps are longest in the stored array.
   std::size_t outermost(const Places& places) const {
     std::optional<std::size_t> found;
     const auto length = [&](std::size_t d) {

@@ -80,7 +80,7 @@ void for_each_decade(const double* error, std::uint64_t count, const RunSummary&
       if (error[i] > 0) add(decade_of(error[i]), 1);
     return;
   }
-  // Of each decade the errors not below its beginning, less those of the next one. No error, not
+  // Each decade has the errors not below its beginning, less those of the next one. No error, not
   // even Inf, reaches NaN behind the last.
   for (std::size_t decade = first; decade <= last;) {
     AtLeast::Limits limits;

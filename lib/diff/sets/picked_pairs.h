@@ -28,7 +28,7 @@ class PickedPairs {
 
   // Leaves the pairs that the options' `pick` chooses. `options`: those of each pair.
   Status choose(PairPreparation& preparation, const DiffOptions& options);
-  // Of one of the pairs that are left.
+  // The choice of `pair`, which is one of those that are left.
   const ChosenPair& of(const MemberPair& pair) const;
 
  private:

@@ -61,7 +61,7 @@ class Comparison {
   }
 
  private:
-  // Of a pair once more, with the options by which it was compared.
+  // A pair's files once more, with the options by which it was compared.
   Result<ComparedFiles> files(std::uint64_t number) {
     const auto& pairs = found_.pairs;
     if (number >= pairs.size() || !pairs[number].actual || !pairs[number].golden)

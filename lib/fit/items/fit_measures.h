@@ -17,7 +17,7 @@ struct FitMeasures {
     std::optional<NodeVariants> node{};  // of a layer
     std::string trouble{};               // without a network: why it cannot be read
   };
-  // Of one dump; without a network of one tensor of the name.
+  // The measures of one dump; without a network those of one tensor of the name.
   struct OfRun {
     std::vector<OfType> types;
     std::vector<UniformGains> gains{};  // of a layer: by type with scales

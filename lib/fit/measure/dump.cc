@@ -48,7 +48,7 @@ void Dump::match(const network::Network& network, std::vector<std::string>& trou
     if (!by_value_.emplace(value, found.left).second) continue;
     tensors_[found.left].value = value;
   }
-  // Of two of one name it is not said which one the graph's is.
+  // Which of two tensors of one name is the graph's is not known.
   std::unordered_map<std::string_view, DumpedTensor*> first;
   for (DumpedTensor& tensor : tensors_) {
     if (tensor.value != network::kNoValue) continue;

@@ -33,7 +33,7 @@ class Dump {
   const std::vector<DumpedTensor>& tensors() const { return tensors_; }
   // nullptr: the value was not dumped.
   const DumpedTensor* find(std::uint32_t value) const;
-  // Of its numbers, as they are stored; 0: they cannot be used.
+  // The size of its numbers, as they are stored; 0: they cannot be used.
   std::uint64_t bytes(const DumpedTensor& tensor) const;
   // An error: why its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;

@@ -16,10 +16,11 @@ struct LossyInput {
   bool infinite = false;  // with the Inf that it has from before
 };
 
-// Of one that goes into the result number by number. `input.value` outlives what is returned.
+// The runs of an input that goes into the result number by number. `input.value` outlives what is
+// returned.
 Result<RunPlan::IsLossy> lossy_runs(const LossyInput& input);
 
-// Of one that is broadcast; `placed` outlives what is returned.
+// Those of one that is broadcast; `placed` outlives what is returned.
 Result<RunPlan::IsLossy> lossy_places(const LossyInput& input, const PlacedNumbers& placed);
 
 }  // namespace btf

@@ -8,10 +8,10 @@
 
 namespace btf {
 
-// Of an operator whose results come from the numbers at their places (Passing::places).
+// For an operator whose results come from the numbers at their places (Passing::places).
 Status measure_places(NodeValues& values, const network::Operator& op, NodeMeasure& measure);
 
-// Of one whose results come from groups of numbers (Passing::groups), such as Softmax.
+// For one whose results come from groups of numbers (Passing::groups), such as Softmax.
 Status measure_groups(NodeValues& values, const network::Operator& op, NodeMeasure& measure);
 
 }  // namespace btf

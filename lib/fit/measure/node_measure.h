@@ -46,7 +46,7 @@ struct InputEffect {
   double infinite_from = HUGE_VAL;  // results above it, within the type's limit, become Inf
   std::uint64_t zeroed = 0;         // results that become 0
   double rms = 0;                   // of the results that were computed twice for it
-  // Of a small error of the input. Rounding is none where numbers vanish or overflow.
+  // The gain of a small error of the input. Rounding is none where numbers vanish or overflow.
   double gain = 1;
   // The same of an error that the input has from before: those of elements that are added up are
   // alike, as rounded weights make them, and do not shrink as independent ones do.

@@ -23,7 +23,7 @@ bool may_be_lucky(const ValueNoise& value, const NarrowType& type);
 // mean square of what they are computed from.
 void make_lucky(ValueNoise& value, const NarrowType& type, double largest);
 
-// Of a value of the network, before what stands before it is known.
+// The noise of a value of the network, before what stands before it is known.
 ValueNoise lucky_if_it_may(const network::Network& network, std::uint32_t which,
                            const ValueNoise& value, const NarrowType& type);
 

@@ -22,7 +22,7 @@ class LossyRuns {
 
   bool known() const { return step_ > 0; }
   void mark(std::uint64_t element) { lossy_[element / step_] = true; }
-  // Of elements [begin, end).
+  // Whether elements [begin, end) have a lossy run.
   bool any(std::uint64_t begin, std::uint64_t end) const {
     for (std::uint64_t run = begin / step_; run * step_ < end && run < lossy_.size(); ++run)
       if (lossy_[run]) return true;

@@ -26,7 +26,7 @@ struct TensorMeasure {
   std::uint64_t finite() const { return elements - nan - infinite; }
   double mean_square() const { return finite() == 0 ? 0 : squares / static_cast<double>(finite()); }
   double rms() const { return std::sqrt(mean_square()); }
-  // Of rounding: root mean square, and relative.
+  // The error of rounding: root mean square, and relative.
   double noise() const {
     return finite() == 0 ? 0 : std::sqrt(error_squares / static_cast<double>(finite()));
   }

@@ -18,7 +18,7 @@ using network::Passing;
 constexpr double kBorneShare = 0.25;  // of an error that is none to speak of where it arises
 constexpr double kLeastShare = 0.02;  // less does not matter, however large it is there
 constexpr double kWholeShare = 1;     // of roundings that are borne each
-// Of the error that a result has from before: one that is less is not what matters.
+// The part of the error that a result has from before below which another one does not matter.
 constexpr double kBesideBefore = 1.0 / 3;
 
 class Judge {

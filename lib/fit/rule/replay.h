@@ -21,7 +21,7 @@ class Replay {
          const DumpMeasures& measures, const NarrowType& type)
       : network_(network), flow_(flow), dump_(dump), measures_(measures), type_(type) {}
 
-  // Of the node's first result: the error where the value alone is rounded, root mean square over
+  // The error of the node's first result where the value alone is rounded, root mean square over
   // some elements, since errors of one number may cancel where several ways meet. Nothing: it comes
   // there by one way only, what is in between cannot be computed, takes too long, or becomes Inf or
   // NaN.

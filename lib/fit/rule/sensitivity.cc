@@ -37,14 +37,15 @@ bool is_amplified(const NodeMeasure& measure, const InputEffect& effect, double 
   return effect.error > amplified * measure.rms;
 }
 
-// Of mean squares of values.
+// The ratio of the values' mean squares.
 double ratio(const DumpMeasures& measures, std::uint32_t output, std::uint32_t input) {
   const double own = measures.values[input].measure.mean_square();
   const double of_result = measures.values[output].measure.mean_square();
   return own > 0 && of_result > 0 ? of_result / own : 1;
 }
 
-// Of mean squares of errors: relative ones of networks that work do not grow from layer to layer.
+// The gain of the errors' mean squares: relative ones of networks that work do not grow from layer
+// to layer.
 double gain_of_square(const network::Network& network, const DumpMeasures& measures,
                       std::uint32_t number, const InputEffect& effect, double amplified) {
   const network::Node& node = network.nodes()[number];

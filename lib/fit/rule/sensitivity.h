@@ -23,13 +23,13 @@ class Sensitivity {
   // Is an input of the node rounded: by it, or by what makes it?
   bool is_rounded(std::uint32_t node, std::uint32_t input) const;
 
-  // Of a node's result: what an error of it is at the output that it shows most at, as a part of
-  // what ordinary rounding of the whole network is there. Both root mean squares. Nothing: it is
-  // not seen how errors come to an output from there.
+  // What an error of the node's result is at the output that it shows most at, as a part of what
+  // ordinary rounding of the whole network is there. Both root mean squares. Nothing: it is not
+  // seen how errors come to an output from there.
   std::optional<double> share(std::uint32_t node, double error) const;
   // The error of the result of which share() is this.
   std::optional<double> error_of_share(std::uint32_t node, double share) const;
-  // Of a node's result: the error that ordinary rounding of all that is before it brings along.
+  // The error that ordinary rounding of all that is before it brings to the node's result.
   double before(std::uint32_t node) const;
   // The part of it that arises in the last few nodes, and what the node itself reads rounded.
   double nearby(std::uint32_t node) const;

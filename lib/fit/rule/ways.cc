@@ -25,7 +25,7 @@ std::optional<Ways> find_ways(const network::Network& network, const Flow& flow,
       if (before.size() > kOthers * most) return std::nullopt;
     }
   }
-  // Of these, forward from the value.
+  // Those of them that the value reaches.
   std::set<std::uint32_t> reached{value};
   Ways ways;
   for (const std::uint32_t one : before) {

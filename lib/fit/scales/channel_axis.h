@@ -15,8 +15,8 @@ using ChannelAxis = std::optional<std::int64_t>;
 // Where no operator says otherwise: the second dim.
 inline constexpr std::int64_t kUsualChannels = 1;
 
-// Of weights: that of the results of what multiplies by them; of others none is known. Of
-// activations: as what reads or makes them has it.
+// The axis of weights is that of the results of what multiplies by them; of others none is known.
+// Activations have that of what reads or makes them.
 ChannelAxis channel_axis(const network::Network& network, const Flow& flow, std::uint32_t value);
 
 // The dim of a tensor of this rank. Nothing: it has no channels.

@@ -8,7 +8,7 @@ namespace btf {
 namespace {
 
 constexpr std::uint64_t kMostChannels = 1U << 16;
-// Of a channel with fewer numbers a scale of its own tells the numbers, not the channel.
+// A channel with fewer numbers has a scale that tells the numbers, not the channel.
 constexpr std::uint64_t kLeastNumbers = 8;
 
 }  // namespace

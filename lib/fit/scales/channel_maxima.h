@@ -14,7 +14,7 @@ namespace btf {
 
 class ChannelMaxima {
  public:
-  // Of a dump's tensor, before its numbers. Dumps whose channels differ have none.
+  // Begins a dump's tensor, before its numbers. Dumps whose channels differ have none.
   void begin(const Dims& dims, const ChannelAxis& axis);
   // From the row-major number `first` on.
   void take(std::uint64_t first, std::span<const double> numbers);

@@ -30,7 +30,7 @@ double bin_end(std::size_t bin) {
   return std::min<double>(bin_begin(bin + 1), std::numeric_limits<float>::max());
 }
 
-// Of `count` numbers that are spread evenly from `begin` to `end`.
+// Sums of `count` numbers that are spread evenly from `begin` to `end`.
 Magnitudes::Sums spread(double count, double begin, double end) {
   return {count, count * (begin + end) / 2, count * (begin * begin + begin * end + end * end) / 3};
 }

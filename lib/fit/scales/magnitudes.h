@@ -10,7 +10,7 @@ namespace btf {
 
 class Magnitudes {
  public:
-  // Of magnitudes up to a limit.
+  // Sums of magnitudes up to a limit.
   struct Sums {
     double count = 0;
     double sum = 0;

@@ -35,7 +35,7 @@ CodeGrid::CodeGrid(DType dtype) {
 
 namespace {
 
-// Of the numbers that `sums` are of, all read as one.
+// The sum of squared errors of the numbers of `sums`, all read as one.
 double squares_as(const Magnitudes::Sums& sums, double read) {
   return sums.squares - 2 * read * sums.sum + read * read * sums.count;
 }

@@ -15,8 +15,8 @@ class CodeGrid {
 
   double largest() const { return values_.back(); }
 
-  // Of codes with this scale: the error's sum of squares, how much of it is of numbers beyond the
-  // last code, and the scale that would be best for numbers of the same codes.
+  // Codes with this scale: the error's sum of squares, how much of it is of numbers beyond the last
+  // code, and the scale that would be best for numbers of the same codes.
   struct Trial {
     double squares = 0;
     double beyond = 0;
@@ -28,7 +28,7 @@ class CodeGrid {
   std::vector<double> values_;  // ascending, from 0 on
 };
 
-// Of magnitudes that are not all zero.
+// `magnitudes` are not all zero.
 double least_squares_scale(const Magnitudes& magnitudes, const CodeGrid& grid);
 
 }  // namespace btf

@@ -46,7 +46,7 @@ class ScaledLayers::Reach {
 
   double from_value(std::uint32_t value) const { return fresh_[value]; }
 
-  // Of a code's error that the node reads.
+  // The node's gain of an error of the codes that it reads.
   double from_input(std::uint32_t node, const InputEffect& effect) const {
     return gain(node, effect) * sum(node, is_product(node, effect) ? passed_ : fresh_);
   }

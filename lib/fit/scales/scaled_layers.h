@@ -24,7 +24,8 @@ class ScaledLayers {
 
   const std::vector<double>& relative() const { return relative_; }
 
-  // Of one dump: the gains of its nodes, and the terms of their sums. Several: the largest errors.
+  // Takes one dump: the gains of its nodes, and the terms of their sums. Several: the largest
+  // errors.
   void take(const DumpMeasures& measures, const std::vector<double>& terms);
 
   void write(FitOfScales& found) const;

@@ -20,7 +20,7 @@ using UniformGains = std::vector<std::optional<double>>;
 UniformGains uniform_gains(const NodeContext& context, const std::vector<double>& relative,
                            std::uint32_t node, const NodeMeasure& measure);
 
-// Of all nodes.
+// The gains of all nodes.
 Result<std::vector<UniformGains>> uniform_gains(const network::Network& network, const Dump& dump,
                                                 const NarrowType& type,
                                                 const std::vector<double>& relative,

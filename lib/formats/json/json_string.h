@@ -14,7 +14,7 @@ namespace btf {
 
 class JsonString {
  public:
-  // Of a longer string only the extent and the hash are kept.
+  // A string longer than `keep` has only its extent and hash.
   explicit JsonString(std::uint64_t keep);
   ~JsonString();
   JsonString(const JsonString&) = delete;

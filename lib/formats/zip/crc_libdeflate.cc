@@ -6,7 +6,7 @@
 namespace btf {
 
 std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t before) {
-  // Of no bytes, libdeflate wants a pointer all the same: without one it starts anew.
+  // libdeflate starts anew where the pointer is null, even of no bytes.
   return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
 }
 

@@ -93,15 +93,15 @@ struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
   // By name, instead of `spec`; the last match counts.
   std::vector<NamedSpec> named_specs{};
-  // Of raw files in a set that are called as tensors of an engine, and of outputs of trtexec that
-  // are (btf/tensorrt/engine_list.h). A spec counts before it.
+  // The specs of raw files in a set that are called as tensors of an engine, and of outputs of
+  // trtexec that are (btf/tensorrt/engine_list.h). A spec counts before it.
   std::shared_ptr<const EngineSpecs> engine{};
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
   // Base of the names of tensors without one; empty: the name of the file without known
   // endings.
   std::string name{};
   std::optional<FileEntry> entry{};  // of a manifest
-  // Of a set that is a directory: these files, in place of all.
+  // The files of a set that is a directory, in place of all.
   std::shared_ptr<const FileList> listed{};
   bool may_lack = false;  // some of these; else they are trouble
 };

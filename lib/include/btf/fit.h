@@ -80,7 +80,7 @@ struct FitLayer {
   std::string why{};                   // `unjudged`: what is in the way
 };
 
-// Of an output of the network, by first-order propagation: an order of magnitude.
+// The error of an output of the network, by first-order propagation: an order of magnitude.
 struct FitOutput {
   std::string name;
   double narrow = 0;  // relative error with all layers narrow; Inf: it overflows

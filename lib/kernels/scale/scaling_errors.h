@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// Of finite numbers; others count for nothing.
+// The errors of finite numbers; others count for nothing.
 struct ScalingErrors {
   double squares = 0;         // the sum of (code * scale - number)^2
   std::uint64_t clipped = 0;  // beyond the last code

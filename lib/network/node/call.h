@@ -24,7 +24,7 @@ struct Call {
 
   bool has(std::string_view name) const { return attributes.contains(name); }
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
-  // Of integers too.
+  // Takes integers too.
   double real(std::string_view name, double otherwise) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   // Empty: it is not there.

@@ -5,7 +5,7 @@
 
 namespace btf::network {
 
-// Of exp(x - most) in a group; bounds are those of the elements' errors.
+// The sum of exp(x - most) in a group; bounds are those of the elements' errors.
 struct ExponentialSum {
   double most = 0;
   double sum = 0;  // NaN: an element is

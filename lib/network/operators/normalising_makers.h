@@ -13,7 +13,7 @@ struct NormalForm {
   double epsilon = 0;      // added to the variance
   double beside_root = 0;  // to its root
   bool about_zero = false;  // no mean is taken off
-  // Of a scale for each place of the last dims: those dims' elements.
+  // With a scale for each place of the last dims: those dims' elements.
   std::uint64_t inner = 0;
   Broadcast places{};
   // Else, of one for each channel or for several channels.

@@ -50,18 +50,18 @@ class Operator {
 
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // Of outputs()[output], below its number of elements: what it is, and what a right device's
-  // arithmetic explains beside it. The result's own rounding is part of it.
+  // Element `number` of outputs()[output]: what it is, and what a right device's arithmetic
+  // explains beside it. The result's own rounding is part of it.
   virtual Estimate element(std::size_t output, std::uint64_t number) = 0;
 
   // Formulas by the row's `passing`, without errors of their own: what rounding an input does to
   // the result is told by asking twice.
 
-  // Of `places`: the dims of each input as they are broadcast to those of the result.
+  // For `places`: the dims of each input as they are broadcast to those of the result.
   virtual std::vector<Dims> places() const { return {}; }
   // The inputs at their places, as many numbers of each as `into` has room for.
   virtual void at_places(std::span<const std::span<const double>>, std::span<double>) const {}
-  // Of `groups`: of the first input. One result of a group, or one of each of its elements.
+  // For `groups`: those of the first input. One result of a group, or one of each of its elements.
   virtual const Groups* groups() const { return nullptr; }
   virtual bool one_of_group() const { return false; }
   virtual void of_group(std::span<const double>, std::span<double>) const {}

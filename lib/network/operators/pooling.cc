@@ -62,7 +62,7 @@ class Pool final : public Operator {
     return rounded(rounded({value, error}, arithmetic_), arithmetic_);
   }
 
-  // Of all places of an image at once.
+  // A group has all places of an image.
   const Groups* groups() const override { return &images_; }
   bool one_of_group() const override { return true; }
   void of_group(std::span<const double> x, std::span<double> into) const override {

@@ -7,7 +7,7 @@
 namespace btf::network {
 namespace {
 
-// Of sizes, strides and pads: their products fit 64 bits.
+// The largest size, stride or pad: their products fit 64 bits.
 constexpr std::int64_t kMostInWindow = std::int64_t{1} << 30;
 
 // The output of one dim whose padding is said.

@@ -23,7 +23,7 @@ struct Comparison {
 // Paths of the files beside the tensors.
 std::vector<std::string> others_of(const TwoSets& sets);
 
-// Of the files of both.
+// The newest of the files of both.
 std::optional<std::int64_t> newest_input(const TwoSets& sets);
 
 // `date`: $SOURCE_DATE_EPOCH, or empty.

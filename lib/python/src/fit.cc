@@ -47,7 +47,7 @@ FitListForm form_of(std::string_view name) {
       ("a list is one of " + names + ", not '" + std::string(name) + "'").c_str());
 }
 
-// Of the type that is named, or of the only one of that kind.
+// The list of the type that is named, or of the only one of that kind.
 template <typename Type>
 std::string list_of(const std::vector<Type>& types, const std::optional<std::string>& dtype,
                     FitListForm form) {

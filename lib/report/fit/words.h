@@ -7,7 +7,7 @@
 
 namespace btf::report {
 
-// Of layers: "2 of 10 layers must stay float32; 1 cannot be judged"
+// The verdict on layers: "2 of 10 layers must stay float32; 1 cannot be judged"
 std::string verdict_words(const FitOfType& type);
 
 // "its result has numbers up to 1e+05; above 32752 they may overflow"

@@ -228,7 +228,7 @@ class Telling {
     return text;
   }
 
-  // Of how many layers elements were recomputed, and why not of the others.
+  // How many layers had elements recomputed, and why others had not.
   std::string recomputed() const {
     std::uint64_t checked = 0;
     std::map<std::string, std::uint64_t> reasons;

@@ -14,7 +14,7 @@ struct ChartSeries {
   std::function<double(std::size_t)> value;
 };
 
-// Of each item from one figure to another.
+// For each item a range from one figure to another.
 struct ChartRange {
   const char* name;
   std::function<double(std::size_t)> low;

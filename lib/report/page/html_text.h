@@ -11,7 +11,7 @@ namespace btf::report {
 // control characters, bytes that are not UTF-8, and marks that change the direction of text.
 std::string html_text(std::string_view text);
 
-// Of a name or a path, which may break behind its slashes, dots and underscores.
+// A name or a path, which may break behind its slashes, dots and underscores.
 std::string html_name(std::string_view name);
 
 // "1,234,567"

@@ -7,7 +7,7 @@
 
 namespace btf::report {
 
-// Of each table; a page says how many it leaves out.
+// The most rows of a table; a page says how many it leaves out.
 inline constexpr std::size_t kMostRows = 10000;
 
 // What a browser may run on a page, and its hash, so that it runs nothing else.

@@ -107,7 +107,7 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
   return "unknown command '" + word + "'" + meant(word, names);
 }
 
-// Of the whole program, and of the command that was given.
+// The options of the whole program, and of the command that was given.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   const auto add = [&](const CLI::App& of) {

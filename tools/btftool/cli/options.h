@@ -41,8 +41,8 @@ struct GlobalOptions {
 // The number of --values without one, of --histogram, and the list of --percentiles.
 inline constexpr std::uint64_t kValuesShown = 1000;
 inline constexpr std::uint64_t kBinsShown = 16;
-// Of more elements --stats has no percentiles and no histogram unless they are asked for: each
-// takes further passes.
+// The most elements of which --stats has percentiles and a histogram without being asked for them:
+// each takes further passes.
 inline constexpr std::uint64_t kMostDistributed = 1U << 22;
 inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
@@ -123,7 +123,8 @@ struct DiffCommand {
   btf::DiffOptions diff;                        // what holds for every pair of files
   std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
-  // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".
+  // The criteria of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for
+  // conv*".
   std::vector<std::string> tensor_criteria;
   // Options that say how any two tensors are compared, but for tolerances, as they were given.
   std::vector<std::string> of_pair;

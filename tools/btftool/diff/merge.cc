@@ -57,7 +57,7 @@ class Merging {
                        std::ranges::none_of(pair.tensors, [](const btf::TensorDiff& diff) {
                          return diff.error.has_value();
                        });
-    // Of two files it is the error of the whole.
+    // With two files it is the error of the whole.
     if (whole && !directories_ && pair.outcome.cause)
       cause_ = pair.outcome.cause;
     else if (whole && errors_.pass())

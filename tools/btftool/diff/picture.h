@@ -13,10 +13,10 @@ namespace btftool {
 
 class DifferencePicture {
  public:
-  // Of several files, pairs are told by their names.
+  // `several`: there are several files, and pairs are told by their names.
   DifferencePicture(const DiffCommand& command, bool several);
 
-  // Of each pair that was compared, in order. A pair that is the same is drawn only if all are.
+  // Takes each pair that was compared, in order. A pair that is the same is drawn only if all are.
   void note(const btf::FilePair& files, const btf::TensorDiff& diff);
   // The number of the one that is drawn; nothing: there is none.
   std::optional<std::uint64_t> pair() const;

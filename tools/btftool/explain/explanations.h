@@ -23,7 +23,7 @@ struct Topic {
 
 std::span<const Topic> topics();
 
-// Of the topics. A word may be one of several kinds.
+// The explanations of each topic. A word may be one of several kinds.
 std::span<const Explanation> btf_findings();
 std::span<const Explanation> format_findings();
 std::span<const Explanation> work_findings();

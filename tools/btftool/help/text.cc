@@ -11,7 +11,7 @@
 namespace btftool {
 namespace {
 
-// Of commands with many options: those that people use first.
+// The options of a command with many that people use first.
 struct FirstOptions {
   std::string_view command;
   std::vector<std::string_view> options;

@@ -8,7 +8,7 @@
 
 namespace btftool {
 
-// Of one of the commands; of the program, if that is empty. `all`: every option of a command, else
+// The help of a command; of the program, if that is empty. `all`: every option of a command, else
 // those that people use first.
 std::string help_text(const Program& program, const std::string& command, bool all,
                       std::size_t columns);

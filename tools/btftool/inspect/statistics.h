@@ -16,7 +16,7 @@ struct StatisticsLine {
   std::string text;
 };
 
-// Of at most so many columns, where they are not very few. `bars`: the histogram has a line for
+// Lines of at most `columns`, where that is not very little. `bars`: the histogram has a line for
 // each bin, else it is one line.
 std::vector<StatisticsLine> statistics_lines(btf::DType dtype, const InspectDetails& details,
                                              bool bars, std::size_t columns);

@@ -15,7 +15,7 @@ namespace btftool {
 std::string command_line(std::string_view command, std::span<const std::string> options,
                          std::span<const std::string> operands);
 
-// Of what a command line makes. add_inputs() comes next, then take_given_date().
+// The origin of what a command line makes. add_inputs() comes next, then take_given_date().
 btf::PageOrigin page_origin(std::string command);
 
 // $SOURCE_DATE_EPOCH

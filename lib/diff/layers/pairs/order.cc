@@ -201,7 +201,7 @@ class Ordering {
     }
   }
 
-  // Of an engine that was built without details: an order, and no links.
+  // An engine that was built without details gives an order, and no links.
   Status by_engine_names(const EngineList& list, const std::string& path) {
     std::vector<std::string> names;
     std::set<std::string_view> seen;

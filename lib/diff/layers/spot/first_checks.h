@@ -1,5 +1,5 @@
-// Of every layer of a comparison: which elements of a sample do not follow from its inputs? It
-// depends on the layer and its inputs alone, so that a shard can ask it.
+// The first check of every layer of a comparison: which elements of a sample do not follow from its
+// inputs? It depends on the layer and its inputs alone, so that a shard can ask it.
 #pragma once
 
 #include <cstdint>

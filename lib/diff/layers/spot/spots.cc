@@ -53,7 +53,7 @@ class SpotChecks {
       return Status();
     }));
     choose_levels();
-    // Of all before any is settled: what is found out of one may be said of its inputs, wherever a
+    // All, before any is settled: what is found out of one may be said of its inputs, wherever a
     // list of names puts these.
     for (Layer& layer : report_.layers)
       if (layer.figures) layer.spot.emplace();
@@ -260,7 +260,7 @@ class SpotChecks {
     return blamed;
   }
 
-  // Of a network's input that differs from golden's: was what was dumped used?
+  // Settles a network's input that differs from golden's: was what was dumped used?
   void settle_input(std::uint64_t i, SpotCheck& spot) {
     const Layer& layer = report_.layers[i];
     const bool equal = layer.figures->equal == layer.figures->pairs;

@@ -9,7 +9,7 @@
 
 namespace btf {
 
-// Of two independent errors. std::hypot has other last digits on other machines.
+// The size of two independent errors together. std::hypot has other last digits on other machines.
 inline double joined(double one, double other) { return std::sqrt(one * one + other * other); }
 
 inline constexpr std::uint64_t kNoLeftOut = UINT64_MAX;

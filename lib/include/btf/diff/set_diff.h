@@ -87,7 +87,7 @@ struct FilePair {
   bool tells_file = true;
   std::string actual_name{};  // of tensors that are a pair, actual's name where it differs
   std::uint64_t number = 0;   // among all pairs of the sets, in the order of reports
-  // Of `pick_tensors`: the pair of tensors, among those of the files.
+  // With `pick_tensors`: the pair of tensors, among those of the files.
   std::optional<std::uint64_t> tensor{};
 
   // "0/xs against xs"

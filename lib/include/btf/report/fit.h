@@ -31,13 +31,13 @@ enum class FitListForm : std::uint8_t {
 
 BTF_API std::span<const Named<FitListForm>> fit_list_forms();
 
-// Of one type's wide layers. An error: a name cannot be written in that form, or no layer was
-// judged.
+// The list of one type's wide layers. An error: a name cannot be written in that form, or no layer
+// was judged.
 BTF_API Result<std::string> fit_list(const FitOfType& type, FitListForm form);
 
 // Is it a list of tensors' scales, not of layers?
 BTF_API bool lists_scales(FitListForm form);
-// Of one type's tensors that have a scale.
+// The list of one type's tensors that have a scale.
 BTF_API Result<std::string> fit_list(const FitOfScales& type, FitListForm form);
 
 }  // namespace btf

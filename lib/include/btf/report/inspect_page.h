@@ -34,7 +34,7 @@ class BTF_API InspectPage {
   // Tensors that follow are of this file.
   void begin(const TensorFile& file);
   void take(const TensorInfo& tensor, const InspectedTensor& known);
-  // Of a tensor or a file that could not be read.
+  // The trouble of a tensor or a file that could not be read.
   void trouble(const std::string& message);
 
   // The whole page; `title` is what was asked for, such as a path.

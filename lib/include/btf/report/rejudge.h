@@ -15,7 +15,7 @@ namespace btf {
 struct RejudgeOptions {
   Tolerance tolerance{};
   Gates gates{};
-  // Of single tensors; they take precedence. Tensors are counted from the front.
+  // Tolerances of single tensors, which take precedence. Tensors are counted from the front.
   std::vector<TensorTolerance> tensor_tolerances{};
 };
 

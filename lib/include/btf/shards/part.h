@@ -46,7 +46,7 @@ struct PartLine {
   double seconds = 0;
 };
 
-// Of `diff`: a pair.
+// An item of `diff`: a pair.
 struct PartItem {
   SetDiffResult::Pair pair{};
   std::optional<FileState> actual{};
@@ -101,7 +101,7 @@ class BTF_API Parts {
   Parts& operator=(Parts&&) noexcept;
   ~Parts();
 
-  // Of the first shard.
+  // The head of the first shard.
   const PartHead& head() const;
   // Items by their numbers. `parse` is called on several threads, what it returns on the caller's,
   // in order. An error of either ends it.

@@ -20,7 +20,7 @@ class IntegerProduct final : public Operator {
         product_(std::move(product)) {}
 
   Estimate element(std::size_t output, std::uint64_t number) override {
-    // Of whole numbers: the error that floats have is not theirs.
+    // Whole numbers do not have the error of floats.
     return {product_->element(output, number).value, 0};
   }
 

@@ -49,7 +49,7 @@ class Cast final : public Operator {
     return {x.value, x.error + (exact ? 0 : half)};
   }
 
-  // Of types with Inf, which is what is beyond it.
+  // The largest number of types with Inf, which is what is beyond it.
   double largest() const {
     if (to_.fp.specials != FloatSpecials::ieee) return std::numeric_limits<double>::infinity();
     return std::ldexp(2 - std::ldexp(1.0, -static_cast<int>(to_.fp.mantissa_bits)),

@@ -99,7 +99,7 @@ class Resized final : public Operator {
     return found;
   }
 
-  // Of a place in an input that has nothing around it.
+  // The side of a place in an input that has nothing around it.
   enum class Side : std::uint8_t { within, edge, beyond };
 
   bool is_crop() const { return form_.place->name == "tf_crop_and_resize"; }
@@ -230,8 +230,8 @@ class Resized final : public Operator {
     return rounded({value, error}, arithmetic_);
   }
 
-  // Of a result, by the place in one dim and the range of the numbers around it: half the sum of
-  // the weights' slopes. What lies outside leaves larger weights to the others.
+  // The steepest slope of a result, by the place in one dim and the range of the numbers around it:
+  // half the sum of the weights' slopes. What lies outside leaves larger weights to the others.
   double steepest() const {
     if (form_.mode == ResizeMode::linear) return 1;
     return (2 + 2 * std::abs(form_.cubic)) * (form_.excludes_outside ? 2 : 1);

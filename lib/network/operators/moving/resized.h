@@ -45,7 +45,7 @@ const PlaceRow* find_place(std::string_view name);
 
 using Round = double (*)(double);
 
-// Of a nearest_mode; nullptr: there is no such mode.
+// The function of a nearest_mode; nullptr: there is no such mode.
 Round find_round(std::string_view name);
 
 struct ResizeForm {

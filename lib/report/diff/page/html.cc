@@ -266,7 +266,7 @@ std::string HtmlReport::table(const Rows& rows) const {
       &rows == &same_ ? " short" : "", directories_ ? "<th>file" : "", rows.html);
 }
 
-// Of what has no figures.
+// The table of pairs that have no figures.
 std::string HtmlReport::notes_table(const Rows& rows) const {
   const std::string cut = rows.all > rows.kept
                               ? fmt::format("<p class=note>{} more are not listed.</p>\n",
