@@ -1,4 +1,4 @@
-// What an engine's layer list says of the bytes of a tensor.
+// The specs of a tensor's bytes, from an engine's layer list.
 #include <algorithm>
 
 #include "btf/tensorrt/engine_list.h"

@@ -15,7 +15,7 @@ namespace btf::engine {
 inline constexpr std::uint64_t kMostLayers = 1'000'000;
 inline constexpr std::uint64_t kMostTensors = 4'000'000;
 
-// What one layer says of one of its tensors.
+// One of a layer's tensors, as the layer has it.
 struct TensorSaid {
   std::string name;
   std::string format;  // "Format/Datatype", or the format alone

@@ -11,7 +11,7 @@ namespace {
 using network::kNoValue;
 using network::Network;
 
-// What of the dumps is no float, is narrow already, or is not in the graph.
+// Finds tensors of the dumps that are no floats, are narrow already, or are not in the graph.
 Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, bool graph,
                      FitReport& report) {
   std::uint64_t floats = 0;

@@ -1,4 +1,4 @@
-// What fits one type, over all dumps.
+// The fit of one type, over all dumps.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace btf {
 
-// What was measured of a type by several processes. Nothing: all is measured here.
+// Measures of a type by several processes. Nothing: all is measured here.
 struct KnownOfType {
   const ItemPieces* pieces = nullptr;
   std::size_t type = 0;  // of the plan

@@ -100,7 +100,7 @@ std::vector<std::string_view> output_formats() {
   return names;
 }
 
-// What may be written.
+// The names of formats that may be meant by `word`.
 std::string formats_meant(std::string_view word) {
   return did_you_mean(word, output_formats()) + "; there are " +
          name_list(formats() | std::views::filter(&FormatRow::writer));

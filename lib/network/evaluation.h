@@ -19,7 +19,7 @@
 
 namespace btf::network {
 
-// What has been computed, and why nothing more is.
+// The amount that has been computed, and why nothing more is.
 struct Effort {
   std::uint64_t terms = 0;       // so far: elements that were read or computed
   std::uint64_t most_terms = 0;  // more are not
@@ -30,7 +30,7 @@ struct Effort {
 // Where the dumped values are. Nothing: this one was not dumped.
 using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint32_t value)>;
 
-// What is read in place of an element's number.
+// The number that is read in place of an element's.
 using ChangeNumber = std::function<double(std::uint64_t number, double value)>;
 
 // The evaluation of one layer: small, made and left behind. The network outlives it.
@@ -42,7 +42,7 @@ class Evaluation {
 
   // The value as its node computes it, even if it is stored too. An error: why that cannot be.
   Result<Tensor*> computed(std::uint32_t value);
-  // What computes a node's outputs. An error: why that cannot be.
+  // The operator that computes a node's outputs. An error: why that cannot be.
   Result<Operator*> made_operator(std::uint32_t node);
   // As it is stored; else as it is computed.
   Result<Tensor*> tensor(std::uint32_t value);

@@ -52,7 +52,7 @@ class Network {
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Value>& values() const { return values_; }
-  // What the whole graph gives. Empty: the model does not say.
+  // The outputs of the whole graph. Empty: the model does not say.
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }
   // The newest value of that name; kNoValue: there is none.
   std::uint32_t find(std::string_view name) const;

@@ -1,4 +1,4 @@
-// What one process finds of an item.
+// The measures of an item by one process.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What there is to measure, item by item.
+// The plan of what is measured, item by item.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class FitPlan {
   const std::vector<FitItem>& items() const { return items_; }
   const std::vector<ScaledWanted>& wanted() const { return wanted_; }
   std::size_t wanted_of(std::uint32_t value) const { return wanted_of_[value]; }
-  // What an item has of each: dumps, or tensors of its name.
+  // The number of an item's dumps, or of the tensors of its name.
   std::size_t runs(const FitItem& item) const;
 
   std::vector<PlannedFit> planned() const;

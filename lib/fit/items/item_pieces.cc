@@ -22,7 +22,7 @@ bool is_given(const network::Node& node, std::size_t input) {
   return input < node.inputs.size() && node.inputs[input] != kNoValue;
 }
 
-// What the rule looks up by it is there.
+// Whether all is there that the rule looks up by it.
 bool is_of_node(const network::Network& network, const network::Node& node,
                 const NodeMeasure& measure) {
   const bool sums_products = passing_of(network, node) == network::Passing::products &&
@@ -42,7 +42,7 @@ bool are_of_node(const network::Network& network, const network::Node& node,
                                                 &InputEffect::input, &InputEffect::input));
 }
 
-// What an item was measured of: as many of everything as the plan has.
+// Whether the measures are those of the item: as many of everything as the plan has.
 bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& measures) {
   if (measures.runs.size() != plan.runs(item)) return false;
   const bool scaled = !plan.scaled().empty();
@@ -67,7 +67,7 @@ bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& mea
   return true;
 }
 
-// What is known of an operator is not asked of a part.
+// An operator's passing is known here, and not asked of a part.
 NodeVariants with_passing(const network::Network& network, std::uint32_t node,
                           NodeVariants variants) {
   const network::Passing passing = passing_of(network, network.nodes()[node]);

@@ -1,4 +1,4 @@
-// What was measured of all items, as the rule takes it.
+// The measures of all items, as the rule takes them.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 
 namespace btf {
 
-// What was measured of one dump.
+// The measures of one dump.
 struct DumpMeasures {
   std::vector<ValueNoise> values;  // of the network
   std::vector<NodeMeasure> nodes;

@@ -1,4 +1,4 @@
-// What a result is off by where an input is as a narrow device has it.
+// The error of a result where an input is as a narrow device has it.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline double reading_limit(const ValueNoise& value, const NarrowType& type, boo
   return infinite ? std::min(type.limit(), value.infinite_from) : type.limit();
 }
 
-// What a narrow device reads in place of the numbers of a value.
+// The numbers that a narrow device reads in place of those of a value.
 class Reading {
  public:
   // `infinite`: as of reading_limit().

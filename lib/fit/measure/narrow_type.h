@@ -1,4 +1,4 @@
-// What a device that works in a narrow floating type makes of a number.
+// A number as a device has it that works in a narrow floating type.
 #pragma once
 
 #include <bit>

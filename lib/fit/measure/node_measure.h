@@ -1,4 +1,4 @@
-// What rounding the inputs of a node does to its result, by the formula of its operator.
+// The effect on a node's result of rounding its inputs, by the formula of its operator.
 #pragma once
 
 #include <cmath>
@@ -80,7 +80,7 @@ struct NodeContext {
 Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,
                                             std::uint32_t value);
 
-// What of the effects follows from the others, and from the values.
+// Adds those effects that follow from the others, and from the values.
 void finish_effects(const NodeContext& context, std::uint32_t node, NodeMeasure& measure);
 
 // `infinite`: with the Inf that its inputs have from before.

@@ -1,5 +1,5 @@
-// What rounding does to a node's result, as far as its own inputs tell. Whether these have their
-// numbers by chance, what stands before them tells: both cases are measured.
+// The effect of rounding on a node's result, as far as its own inputs tell. Whether these have
+// their numbers by chance, what stands before them tells: both cases are measured.
 #pragma once
 
 #include <cstdint>

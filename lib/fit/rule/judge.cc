@@ -97,7 +97,8 @@ class Judge {
     return nullptr;
   }
 
-  // What the node's result may be off by; and what is left of it once layers are wide for its sake.
+  // The error that the node's result may have; and what is left of it once layers are wide for its
+  // sake.
   double bearable(std::uint32_t node) const { return bearable_from(node, least_); }
   double left_over(std::uint32_t node) const { return bearable_from(node, least_ / 4); }
   double bearable_from(std::uint32_t node, double least) const {
@@ -239,7 +240,7 @@ class Judge {
     });
   }
 
-  // What vanishes in an output of the network.
+  // Numbers that vanish in an output of the network.
   void outputs(std::uint32_t node) {
     for (const std::uint32_t output : network_.nodes()[node].outputs) {
       if (output == kNoValue || !flow_.is_output(output)) continue;

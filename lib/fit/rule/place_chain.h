@@ -1,5 +1,5 @@
-// What rounding a value does to a result by functions of elements at the same place, all of which
-// are computed twice: a few of the largest numbers may be what matters, or come to nothing.
+// The effect of rounding a value on a result by functions of elements at the same place, all of
+// which are computed twice: a few of the largest numbers may be what matters, or come to nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What rounding a value does to a result farther on, computed anew from there on. Each answer is
-// kept for the next time.
+// The effect of rounding a value on a result farther on, computed anew from there on. Each answer
+// is kept for the next time.
 #pragma once
 
 #include <cstdint>

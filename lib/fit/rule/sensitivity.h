@@ -23,9 +23,9 @@ class Sensitivity {
   // Is an input of the node rounded: by it, or by what makes it?
   bool is_rounded(std::uint32_t node, std::uint32_t input) const;
 
-  // What an error of the node's result is at the output that it shows most at, as a part of what
-  // ordinary rounding of the whole network is there. Both root mean squares. Nothing: it is not
-  // seen how errors come to an output from there.
+  // The size of an error of the node's result at the output that it shows most at, as a part of
+  // what ordinary rounding of the whole network is there. Both root mean squares. Nothing: it is
+  // not seen how errors come to an output from there.
   std::optional<double> share(std::uint32_t node, double error) const;
   // The error of the result of which share() is this.
   std::optional<double> error_of_share(std::uint32_t node, double share) const;

@@ -1,5 +1,5 @@
-// What each layer alone, in a type of few codes, adds to the error of the network's outputs: an
-// estimate by first-order propagation.
+// The error that each layer alone, in a type of few codes, adds to that of the network's outputs:
+// an estimate by first-order propagation.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ struct ScaledWanted {
 std::vector<ScaledWanted> wanted_scales(const network::Network* network,
                                         const std::vector<Dump>& dumps);
 
-// What is measured of one of them, by type; none: it holds no floats.
+// The measures of one of them, by type; none: it holds no floats.
 struct ScaledMeasure {
   std::vector<FitScaledTensor> types{};
   std::string trouble{};  // why it cannot be read

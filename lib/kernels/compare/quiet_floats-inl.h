@@ -40,7 +40,7 @@ class QuietFloats {
     refused_atol_ = set(at_least(judge.atol * kMore + kTiny));
   }
 
-  // What a run of pairs of which nothing was unclear has.
+  // The figures of a run of pairs of which nothing was unclear.
   struct Seen {
     std::uint64_t refused = 0;
     std::uint32_t furthest = 0;  // the most steps between two floats, if these are asked for

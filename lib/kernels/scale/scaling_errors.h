@@ -1,4 +1,4 @@
-// What codes with a scale make of numbers: without the codes.
+// The errors of codes with a scale: without the codes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a right device's arithmetic does to a number, and how far that may take it.
+// A right device's arithmetic on a number, and how far that may take it.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace btf::network {
 
-// What an element should be, and the distance from it that rounding explains.
+// The value that an element should have, and the distance from it that rounding explains.
 struct Estimate {
   double value = 0;
   double error = 0;

@@ -16,7 +16,7 @@ struct ExponentialSum {
   double log_error() const;
 };
 
-// What rounding makes of an exponential, relative: a few steps, and its argument's.
+// The rounding error of an exponential, relative: a few steps, and its argument's.
 double exponential_rounding(double argument);
 
 ExponentialSum exponential_sum(Tensor& x, const Groups& groups, std::uint64_t group);

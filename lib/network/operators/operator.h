@@ -29,7 +29,7 @@ enum class Passing : std::uint8_t {
   windows,   // means of the first input, of terms() numbers each
 };
 
-// What a group's result is made by way of, where a device rounds that.
+// The numbers that a group's result is made by way of, where a device rounds them.
 struct GroupInside {
   double largest = 0;          // magnitude of a number that is on the way
   double variance = 0;         // 0: there is none on the way

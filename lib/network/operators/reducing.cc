@@ -14,7 +14,7 @@
 namespace btf::network {
 namespace {
 
-// What a reduction sums up of each element, and makes of the sum.
+// A reduction: the term of each element that is summed up, and the function of the sum.
 struct Reduction {
   std::string_view name;
   double (*term)(double x) = nullptr;   // nullptr: the element itself

@@ -41,7 +41,7 @@ class Groups {
   std::uint64_t size_ = 1;
 };
 
-// What was found out about a group, kept for the other elements that ask.
+// Facts about a group, kept for the other elements that ask.
 template <typename T>
 class KeptByGroup {
  public:

@@ -13,13 +13,13 @@ namespace {
 
 constexpr double kUnaryInf = std::numeric_limits<double>::infinity();
 
-// What attributes give: alpha, beta or others of two.
+// The two numbers that attributes give, such as alpha and beta.
 struct UnaryPair {
   double a = 0;
   double b = 0;
 };
 
-// What a device's arithmetic does beside rounding the result.
+// The error of a device's arithmetic beside rounding the result.
 enum class UnaryKind : std::uint8_t {
   exact,     // nothing is rounded
   flag,      // true or false

@@ -14,7 +14,7 @@
 
 namespace btf::python {
 
-// What is not in ConvertOptions itself.
+// The options of Python's convert(): ConvertOptions, and those that are not in it.
 struct Conversion {
   ConvertOptions options;
   unsigned jobs = 0;

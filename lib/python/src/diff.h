@@ -13,7 +13,7 @@
 
 namespace btf::python {
 
-// What was compared, and by what.
+// The result of a comparison, and the options that it was made by.
 struct Comparison {
   SetDiffResult result;
   DiffOptions criteria;

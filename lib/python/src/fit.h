@@ -14,7 +14,7 @@ namespace btf::python {
 
 FitOptions fit_options(const std::vector<std::string>& dtypes,
                        const std::optional<std::string>& graph);
-// What was found, and when the newest of the dumps was changed, as PageOrigin has it.
+// The report, and when the newest of the dumps was changed, as PageOrigin has it.
 struct FitRun {
   FitReport report;
   std::optional<std::int64_t> newest_input{};

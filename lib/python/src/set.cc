@@ -65,7 +65,7 @@ Result<std::shared_ptr<OpenSet>> open_set(const std::vector<std::string>& paths,
   }
   options.layout_in = layout_in;
   BTF_ASSIGN(TensorSet set, TensorSet::open(paths, options));
-  // What is not there, or cannot be read, is an error at once.
+  // A file that is not there, or cannot be read, is an error at once.
   if (set.member_count() == 0) return std::unexpected(no_files(set));
   for (std::uint64_t i = 0; i < paths.size() && set.member_count() == paths.size(); ++i) {
     BTF_TRY(set.file(i));

@@ -1,4 +1,4 @@
-// What is said of types that take scales.
+// The report of types that take scales.
 #pragma once
 
 #include <string>

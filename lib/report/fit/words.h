@@ -1,4 +1,4 @@
-// What is found of layers, in words.
+// The words for what is found of layers.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@ namespace btf::report {
 // The most rows of a table; a page says how many it leaves out.
 inline constexpr std::size_t kMostRows = 10000;
 
-// What a browser may run on a page, and its hash, so that it runs nothing else.
+// The script that a browser may run on a page, and its hash, so that it runs nothing else.
 struct PageScript {
   std::string_view text;
   std::string_view hash;  // "sha256-..."; tests/pages holds it to that

@@ -132,7 +132,7 @@ struct DiffCommand {
   std::vector<std::string> comparing;
 };
 
-// What must stay wide, or scales, as another tool takes it, and where it goes.
+// A list of what must stay wide, or of scales, as another tool takes it, and where it goes.
 struct FitListFile {
   btf::FitListForm form{};
   std::string path;

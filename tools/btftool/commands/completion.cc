@@ -18,7 +18,7 @@ constexpr unsigned kSeconds = 2;
 
 [[noreturn]] void give_up(int) { ::_exit(kTrouble); }
 
-// What a pipe has would be missing later.
+// A regular file or a directory: the bytes of a pipe would be missing later.
 bool at_rest(const std::string& path) {
   std::error_code unknown;
   const auto status = std::filesystem::status(path, unknown);

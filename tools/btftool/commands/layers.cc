@@ -40,7 +40,7 @@ btf::Result<std::optional<btf::TensorSet>> open_other(const std::optional<std::s
   return std::optional(std::move(set));
 }
 
-// What is compared, opened.
+// The sets that are compared, opened.
 struct LayerInputs {
   btf::LayerOptions options;
   btf::TwoSets sets;

@@ -1,4 +1,4 @@
-// What is said of a conversion: text on standard error, JSON on standard output.
+// The report of a conversion: text on standard error, JSON on standard output.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is said of one converted tensor, worked out of its report.
+// The words for one converted tensor, worked out of its report.
 #pragma once
 
 #include <optional>

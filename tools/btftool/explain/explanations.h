@@ -1,4 +1,5 @@
-// What words of findings, causes, verdicts, reasons and states mean, with a small case and what to do.
+// The meanings of words of findings, causes, verdicts, reasons and states, with a small case and
+// what to do.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What is declared to the option parser, as data that texts are made of: completion scripts, pages.
+// The options declared to the parser, as data that texts are made of: completion scripts, pages.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace btftool {
 
-// What can stand for a value: one of the words, or as `kind` says.
+// The values that an option takes: one of the words, or as `kind` says.
 struct Values {
   enum class Kind : std::uint8_t {
     text,     // nothing to propose
@@ -56,7 +56,7 @@ struct Program {
   std::string footer;
 };
 
-// What a placeholder of the help, such as "T", "auto|always" or "[GLOB=]SPEC", stands for.
+// The meaning of a placeholder of the help, such as "T", "auto|always" or "[GLOB=]SPEC".
 Values values_of(const std::string& type);
 // The same of operands: files, if nothing else is known.
 Values operand_values_of(const std::string& operands);

@@ -96,7 +96,7 @@ std::string zsh_escaped(const std::string& text, std::string_view characters) {
   return result;
 }
 
-// What _arguments does to complete a value.
+// The action by which _arguments completes a value.
 std::string zsh_action(const Values& values) {
   const std::string words = joined(values.words, " ");
   switch (values.kind) {

@@ -11,7 +11,7 @@ namespace btftool {
 
 namespace {
 
-// What is asked for beyond the plain statistics.
+// Reads the statistics that are asked for beyond the plain ones.
 btf::Status read_statistics(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                             const InspectOptions& options, const btf::Execution& execution,
                             InspectDetails& details) {

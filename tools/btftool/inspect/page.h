@@ -1,4 +1,4 @@
-// What the page of --html needs beside what is asked for on the screen.
+// The details that the page of --html needs beside those on the screen.
 #pragma once
 
 #include "btf/report/inspect_page.h"

@@ -38,7 +38,7 @@ constexpr std::size_t kBytes = 12;
 constexpr std::size_t kOffset = 12;
 constexpr std::string_view kGap = "  ";
 
-// What a tensor is beside its type: "nnz 20  deflated".
+// Words for a tensor beside its type: "nnz 20  deflated".
 std::string notes_text(const btf::TensorInfo& tensor, bool extensions) {
   std::string text;
   const auto add = [&](std::string_view note) {

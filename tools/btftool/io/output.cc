@@ -20,7 +20,7 @@ bool use_color(When when, int fd) {
 
 namespace {
 
-// What nobody reads on a terminal is written as it comes.
+// Documents that are longer are written as they come: nobody reads them on a terminal.
 constexpr std::size_t kMostIndented = 16U << 20;
 
 std::string indented(const std::string& document) {

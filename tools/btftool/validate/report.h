@@ -1,4 +1,4 @@
-// What is said of the files that are validated.
+// The report of the files that are validated.
 #pragma once
 
 #include <optional>

@@ -111,7 +111,7 @@ struct PairOutcome {
 // The error of an outcome: that of the first of `count` tensors that could not be compared.
 BTF_API std::string trouble_of_tensors(const std::string& first, std::uint64_t count);
 
-// What two files are whose tensors are all empty: they are not the same.
+// The difference of two files whose tensors are all empty: they are not the same.
 BTF_API Error no_element_compared(const std::string& actual_path);
 
 // The pairs of two sets, before the first is compared.

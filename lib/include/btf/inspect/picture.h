@@ -54,7 +54,7 @@ struct PictureOptions {
   Execution execution{};
 };
 
-// What a picture shows.
+// The facts of a picture: its part of the tensor, its size and its scale.
 struct PictureFacts {
   std::string part;  // "[0, :, :, :]"
   std::uint64_t tiles = 1;

@@ -31,7 +31,7 @@ struct PlannedLayer {
   std::uint64_t golden_bytes = 0;
 };
 
-// What is found of a pair. Neither: its shapes do not fit.
+// The result of a pair. Neither: its shapes do not fit.
 struct MeasuredLayer {
   std::optional<LayerFigures> figures{};
   std::string trouble{};  // why there are none

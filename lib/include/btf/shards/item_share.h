@@ -1,4 +1,4 @@
-// What several processes measure item by item, each some of them, so that one of them judges all.
+// The items that several processes measure, each some of them, so that one of them judges all.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class ItemShare {
   virtual Status plan(std::span<const Planned> items) = 0;
   // Is it measured here?
   virtual bool is_own(std::uint64_t number) const = 0;
-  // What is known of one that is not; nullptr: nothing.
+  // The measures of an item that is not; nullptr: none.
   virtual const Measured* known(std::uint64_t number) const = 0;
   // One that is, when it has been measured.
   virtual void take(std::uint64_t number, const Measured& item) = 0;

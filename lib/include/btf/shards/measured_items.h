@@ -1,4 +1,4 @@
-// What all parts of a command hold of its items, for whoever judges them.
+// The measures of a command's items in all of its parts, for whoever judges them.
 #pragma once
 
 #include <cstdint>

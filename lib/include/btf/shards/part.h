@@ -34,7 +34,7 @@ struct PartHead {
   std::vector<std::string> warnings{};         // that one run begins with
 };
 
-// What was found of one item of a plan, of any command.
+// The result of one item of a plan, of any command.
 struct PartLine {
   std::uint64_t number = 0;
   std::string result{};  // "same": the end of a part has how many there are of each

@@ -20,7 +20,7 @@ struct Shard {
 
 inline constexpr std::uint64_t kMostShards = 1'000'000;
 
-// What a pair costs beside its bytes: opening two files, in bytes read.
+// The cost of a pair beside its bytes: opening two files, in bytes read.
 inline constexpr std::uint64_t kPairCost = 64U << 10;
 
 // For each pair its shard, counted from 1: the most costly first, equal ones by name, each to the

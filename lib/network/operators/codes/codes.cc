@@ -121,7 +121,7 @@ Result<CodeScales> scales_of(const Call& call, const Tensor& x) {
 }  // namespace
 
 Estimate coded(const Estimate& x, double zero_point, DType dtype) {
-  // What a device makes of NaN is its own affair.
+  // NaN becomes whatever a device makes of it.
   if (std::isnan(x.value)) return {x.value, HUGE_VAL};
   const auto [least, most] = range_of(dtype);
   const auto code = [&](double quotient) {

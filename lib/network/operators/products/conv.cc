@@ -25,7 +25,7 @@ std::unexpected<Error> no_weights(const Tensor& x, const Tensor& w) {
                       dims_text(x.dims()));
 }
 
-// What both directions are made from; they differ in how a tap finds its input.
+// The base of both directions; they differ in how a tap finds its input.
 template <typename Axis>
 class Convolution : public Operator {
  public:

@@ -34,7 +34,7 @@ using report::Json;
 using report::json_number;
 using report::JsonNode;
 
-// What is converted, where to, and how; the same for all workers.
+// The paths of the inputs, the same for all workers.
 using Inputs = std::vector<std::string>;
 
 Json numbers(const auto& values) {

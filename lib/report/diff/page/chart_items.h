@@ -1,4 +1,4 @@
-// What the chart of a comparison shows of the tensors.
+// The tensors as the chart of a comparison shows them.
 #pragma once
 
 #include <cstdint>
