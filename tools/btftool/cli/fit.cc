@@ -1,6 +1,7 @@
 // The options of fit.
 #include <algorithm>
 
+#include "btf/words/did_you_mean.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/shards.h"

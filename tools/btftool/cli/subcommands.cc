@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "btf/words/did_you_mean.h"
 #include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/diff.h"

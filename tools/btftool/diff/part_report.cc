@@ -23,9 +23,10 @@ btf::Result<std::vector<std::uint64_t>> PartReport::pick(std::span<const btf::Pl
 }
 
 void PartReport::begin(const btf::FilePair& pair) {
-  item_ = {.pair = {.files = pair},
-           .actual = FileState::of(pair.actual),
-           .golden = FileState::of(pair.golden)};
+  item_ = {};
+  item_.pair.files = pair;
+  item_.actual = FileState::of(pair.actual);
+  item_.golden = FileState::of(pair.golden);
   began_ = std::chrono::steady_clock::now();
 }
 
