@@ -15,7 +15,7 @@
 #include "convert/convert_into.h"
 #include "convert/file_conversion.h"
 #include "convert/outputs.h"
-#include "convert/quantize/scale_names.h"
+#include "convert/quantize/scale_links.h"
 #include "core/recipient.h"
 #include "formats/find_format.h"
 
@@ -90,9 +90,8 @@ Status leave_out_linked(const TensorSet& input, std::vector<std::uint64_t>& tens
     BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
     if (!scales.contains(tensor.member)) {
       BTF_ASSIGN(const auto file, input.file(tensor.member));
-      FileAttributes attributes = file->attributes().value_or(FileAttributes());
-      link_by_names(*file, attributes);
-      scales[tensor.member] = linked_scales(attributes);
+      const FileAttributes attributes = file->attributes().value_or(FileAttributes());
+      scales[tensor.member] = ScaleLinks::of(*file, attributes).companions();
     }
     if (!scales[tensor.member].contains(tensor.index)) left.push_back(number);
   }

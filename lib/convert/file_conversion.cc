@@ -54,7 +54,8 @@ Status FileConversion::measure() {
               .quantization = {}};
     BTF_ASSIGN(work.place, input_.tensor(number));
     if (std::ranges::find(consumed, work.place) != consumed.end()) continue;
-    if (options_.quantization.dequantize && scales_.contains({work.place.member, work.place.index}))
+    if (options_.quantization.dequantize &&
+        links_.at(work.place.member).companions().contains(work.place.index))
       continue;
     BTF_ASSIGN(const auto file, input_.file(work.place.member));
     BTF_ASSIGN(const TensorInfo record, record_of(*file, work));
@@ -86,17 +87,9 @@ Status FileConversion::read_attributes() {
       return std::unexpected(attributes.error());
     FileAttributes& read = attributes_[place.member] =
         attributes ? *std::move(attributes) : FileAttributes();
-    if (options_.quantization.dequantize) link_by_names(*file, read);
-    for (const std::uint64_t scales : linked_scales(read)) scales_.emplace(place.member, scales);
+    if (options_.quantization.dequantize) links_[place.member] = ScaleLinks::of(*file, read);
   }
   return {};
-}
-
-const QuantizedBy* FileConversion::link_of(const SetTensor& tensor) const {
-  const auto& tensors = attributes_.at(tensor.member).tensors;
-  const auto found = tensors.find(tensor.index);
-  if (found == tensors.end() || !found->second.quantized) return nullptr;
-  return &*found->second.quantized;
 }
 
 void FileConversion::describe_tensors() {
@@ -122,18 +115,18 @@ Result<TensorInfo> FileConversion::record_of(const TensorFile& file, Work& work)
     if (numbers) return *std::move(numbers);
   }
   BTF_ASSIGN(TensorInfo record, file.tensor(work.place.index));
-  if (options_.quantization.dequantize) work.scaled = is_plain_integer(record, work.place);
+  if (options_.quantization.dequantize) work.scaled = is_no_codes(record, work.place);
   return record;
 }
 
-// Wide integers that nothing is linked with, where the file says what its codes are: shapes,
-// indices.
-bool FileConversion::is_plain_integer(const TensorInfo& record, const SetTensor& place) const {
+// Scales and zero points of others, and wide integers that nothing is linked with, where the file
+// says what its codes are: shapes, indices.
+bool FileConversion::is_no_codes(const TensorInfo& record, const SetTensor& place) const {
+  const ScaleLinks& links = links_.at(place.member);
+  if (links.is_part(record)) return true;
   if (!record.dtype || info(*record.dtype).floating() || info(*record.dtype).bits <= 8)
     return false;
-  const auto linked = scales_.lower_bound({place.member, 0});
-  return link_of(place) == nullptr && undecoded_codes(record).empty() && linked != scales_.end() &&
-         linked->first == place.member;
+  return links.find(place.index) == nullptr && undecoded_codes(record).empty() && links.any();
 }
 
 const ConvertOptions& FileConversion::options_of(const Work& work) const {
@@ -180,9 +173,14 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   if (!options.quantization.active()) return {};
   BTF_ASSIGN(const std::optional<GivenScale> given,
              set_scales_.given(input_, work.place.member, options.execution));
-  BTF_ASSIGN(QuantizePlan plan,
-             plan_quantization(file, conversion,
-                               {.link = link_of(work.place), .given = given ? &*given : nullptr}));
+  ScaleOrigin origin{.given = given ? &*given : nullptr};
+  if (options.quantization.dequantize && !given) {
+    const ScaleLinks& links = links_.at(work.place.member);
+    BTF_TRY(links.check_clear(file, work.place.index));
+    origin.link = links.find(work.place.index);
+    origin.by_place = links.by_place();
+  }
+  BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion, origin));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
     BTF_TRY(announce(btf::shape_of(scales, shape)));

@@ -17,6 +17,7 @@
 #include "btf/tensor_set.h"
 #include "convert/convert_into.h"
 #include "convert/quantize/plan.h"
+#include "convert/quantize/scale_links.h"
 #include "convert/tensor/tensor.h"
 #include "formats/interface/tensor_writer.h"
 
@@ -59,11 +60,10 @@ class FileConversion {
   };
 
   Result<TensorInfo> record_of(const TensorFile& file, Work& work) const;
-  bool is_plain_integer(const TensorInfo& record, const SetTensor& place) const;
+  bool is_no_codes(const TensorInfo& record, const SetTensor& place) const;
   const ConvertOptions& options_of(const Work& work) const;
   Status name(const TensorInfo& record, Work& work);
   Status read_attributes();
-  const QuantizedBy* link_of(const SetTensor& tensor) const;
   void describe_tensors();
   Result<RecordShape> shape_of(const Work& work, const ConvertTarget& target) const;
   Status measure_tensor(const TensorFile& file, const TensorInfo& record, Work& work);
@@ -91,8 +91,7 @@ class FileConversion {
   std::vector<std::uint64_t> places_;  // of the records in the output
   std::unique_ptr<TensorWriter> writer_;
   std::map<std::uint64_t, FileAttributes> attributes_;  // by member
-  // Members and indices of tensors that the attributes call another's scales or zero points.
-  std::set<std::pair<std::uint64_t, std::uint64_t>> scales_;
+  std::map<std::uint64_t, ScaleLinks> links_;  // by member, where scales are to be found
   std::set<std::uint64_t> unlinked_;  // records of the output
   std::set<std::string> renamed_;
   bool shuffled_ = false;  // one of the records at least

@@ -6,6 +6,7 @@
 #include "btf/try.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/scale_axis.h"
+#include "convert/quantize/scale_links.h"
 #include "convert/quantize/scale_names.h"
 #include "convert/quantize/stored_scales.h"
 
@@ -90,9 +91,8 @@ class SetScaleReader {
 }  // namespace
 
 Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file) {
-  BTF_ASSIGN(FileAttributes attributes, file.attributes());
-  link_by_names(file, attributes);
-  return linked_scales(attributes);
+  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+  return ScaleLinks::of(file, attributes).companions();
 }
 
 SetScales SetScales::of(const TensorSet& set) {
@@ -103,8 +103,9 @@ SetScales SetScales::of(const TensorSet& set) {
     if (!member) continue;
     const auto by = scales_called_after(names, name);
     if (!by || !holds_only_codes(set, *member)) continue;
-    found.scales_.emplace(*member, *by);
-    for (const auto& index : {std::optional(by->scale), by->zero_point, by->global_scale})
+    found.scales_.emplace(*member, by->by);
+    for (const auto& index :
+         {std::optional(by->by.scale), by->by.zero_point, by->by.global_scale})
       if (index) found.companions_.insert(*index);
   }
   return found;

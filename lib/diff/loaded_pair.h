@@ -45,6 +45,8 @@ class PairLoader {
   PairLoader(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options)
       : actual_(&actual), golden_(&golden), options_(&options) {}
 
+  Status load_blocks(LoadedPair& pair) const;
+
   const TensorFile* actual_;
   const TensorFile* golden_;
   const DiffOptions* options_;

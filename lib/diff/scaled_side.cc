@@ -39,17 +39,18 @@ Result<QuantizePlan> plan_as_given(const GivenScale& given, const TensorInfo& re
 }
 
 Result<QuantizePlan> plan_of_file(const TensorFile& file, const TensorInfo& record,
-                                  const QuantizedBy* link, const Execution& execution) {
+                                  const ScaleOrigin& origin, const ScaleChoice&,
+                                  const Execution& execution) {
   ConvertOptions options;
   options.dtype = kNumbers;
   options.execution = execution;
   options.quantization.dequantize = true;
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options));
-  auto plan = plan_quantization(file, {*source, record, target, options}, {.link = link});
+  auto plan = plan_quantization(file, {*source, record, target, options}, origin);
   if (plan || plan.error().finding != FindingCode("zero-points-unread")) return plan;
   options.quantization.find_zero_point = true;
-  return plan_quantization(file, {*source, record, target, options}, {.link = link});
+  return plan_quantization(file, {*source, record, target, options}, origin);
 }
 
 class ScaledReader final : public SlabReader {
@@ -123,26 +124,24 @@ class ScaledSide final : public DiffSide {
 
 }  // namespace
 
-Result<FileScales> FileScales::of(const TensorFile& file, bool dequantize,
-                                  const std::optional<GivenScale>& given,
+Result<FileScales> FileScales::of(const TensorFile& file, const ScaleChoice& choice,
                                   const Execution& execution) {
   FileScales scales;
-  scales.given_ = given;
-  scales.dequantize_ = dequantize && !given;
+  scales.choice_ = choice;
+  scales.dequantize_ = choice.dequantize && !choice.given;
   if (!scales.dequantize_) return scales;
   if (file.tensor_count() > 0) {
     BTF_ASSIGN(const auto numbers, file.dequantized(0));
     scales.scales_inside_ = numbers.has_value();
   }
-  BTF_ASSIGN(scales.attributes_, file.attributes());
-  link_by_names(file, scales.attributes_);
-  scales.companions_ = linked_scales(scales.attributes_);
-  scales.linked_ = !scales.companions_.empty();
-  if (scales.linked_) return scales;
+  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+  scales.links_ = ScaleLinks::of(file, attributes);
+  scales.companions_ = scales.links_.companions();
+  if (!scales.links_.by_place()) return scales;
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const auto record = file.tensor(i);
     if (!record || !holds_codes(*record) || scales.companions_.contains(i)) continue;
-    const auto plan = plan_of_file(file, *record, nullptr, execution);
+    const auto plan = plan_of_file(file, *record, {.by_place = true}, choice, execution);
     if (plan) scales.companions_.insert(plan->consumed.begin(), plan->consumed.end());
   }
   return scales;
@@ -164,23 +163,19 @@ Result<TensorInfo> FileScales::record(const TensorFile& file, std::uint64_t inde
   return file.tensor(index);
 }
 
-const QuantizedBy* FileScales::link_of(std::uint64_t index) const {
-  const auto found = attributes_.tensors.find(index);
-  if (found == attributes_.tensors.end() || !found->second.quantized) return nullptr;
-  return &*found->second.quantized;
-}
-
 Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& record,
                                       const Execution& execution) const {
-  if (given_) {
-    BTF_ASSIGN(QuantizePlan plan, plan_as_given(*given_, record));
+  if (choice_.given) {
+    BTF_ASSIGN(QuantizePlan plan, plan_as_given(*choice_.given, record));
     used_ = used_ || plan.scaling != Scaling::none;
     return plan;
   }
   if (!dequantize_ || !holds_codes(record)) return QuantizePlan{};
-  const QuantizedBy* const link = link_of(record.index);
-  if (linked_ && link == nullptr) return QuantizePlan{};
-  auto plan = plan_of_file(file, record, link, execution);
+  const QuantizedBy* const link = links_.find(record.index);
+  if (link == nullptr && !links_.by_place()) return QuantizePlan{};
+  BTF_TRY(links_.check_clear(file, record.index));
+  auto plan = plan_of_file(file, record, {.link = link, .by_place = links_.by_place()}, choice_,
+                           execution);
   // Not every integer is a code.
   if (!plan && link == nullptr) return QuantizePlan{};
   if (plan && plan->scales.blocks != nullptr)
@@ -188,16 +183,21 @@ Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& 
   return plan;
 }
 
-Status FileScales::check_found(const TensorInfo& codes, const QuantizePlan& plan,
-                               const TensorInfo& other, const QuantizePlan& other_plan) const {
+Status FileScales::check_found(const TensorFile& file, const TensorInfo& codes,
+                               const QuantizePlan& plan, const TensorInfo& other,
+                               const QuantizePlan& other_plan) const {
   if (!dequantize_ || plan.scaling != Scaling::none || !holds_codes(codes)) return {};
+  if (links_.is_part(codes)) return {};
   const bool numbers =
       other_plan.scaling != Scaling::none || (other.known() && info(*other.dtype).floating());
   // Counts and indices are wide, and are told from what stands for numbers; a format that keeps
   // scales among the codes has none for what it keeps as it is.
   const bool plain = info(*codes.dtype).bits > 8 ? undecoded_codes(codes).empty() : scales_inside_;
   if (plain && !numbers) return {};
-  return refuse_scale(no_scales_text(codes) + "; `actual_scale` and `golden_scale` give them");
+  return refuse_scale(no_scales_text(file, codes) +
+                      (undecoded_codes(codes).empty()
+                           ? "; `actual_scale` and `golden_scale` give them"
+                           : ""));
 }
 
 std::optional<Hint> other_axes(const QuantizePlan& actual, const QuantizePlan& golden) {

@@ -8,19 +8,26 @@
 #include <span>
 #include <vector>
 
-#include "btf/attributes.h"
 #include "btf/diff.h"
 #include "btf/edit.h"
 #include "convert/quantize/plan.h"
+#include "convert/quantize/scale_links.h"
 #include "diff/pairs/side.h"
 
 namespace btf {
 
+// What is asked for of the scales of a file.
+struct ScaleChoice {
+  bool dequantize = false;
+  std::optional<GivenScale> given{};
+  std::vector<std::uint64_t> blocks{};  // see Quantization
+};
+
 // Which tensors of a file are codes, and what their scales are, as far as that is asked for.
 class FileScales {
  public:
-  static Result<FileScales> of(const TensorFile& file, bool dequantize,
-                               const std::optional<GivenScale>& given, const Execution& execution);
+  static Result<FileScales> of(const TensorFile& file, const ScaleChoice& choice,
+                               const Execution& execution);
 
   bool is_companion(std::uint64_t index) const { return companions_.contains(index); }
 
@@ -36,21 +43,18 @@ class FileScales {
 
   // An error if `codes` have scales that were looked for and not found. Integers of more than 8
   // bits are codes only where what they are compared with are numbers.
-  Status check_found(const TensorInfo& codes, const QuantizePlan& plan, const TensorInfo& other,
-                     const QuantizePlan& other_plan) const;
+  Status check_found(const TensorFile& file, const TensorInfo& codes, const QuantizePlan& plan,
+                     const TensorInfo& other, const QuantizePlan& other_plan) const;
 
   // A scale was given, and no tensor has had use for it.
-  bool unused() const { return given_ && !used_; }
+  bool unused() const { return choice_.given && !used_; }
 
  private:
-  const QuantizedBy* link_of(std::uint64_t index) const;
-
-  std::optional<GivenScale> given_;
+  ScaleChoice choice_;
   mutable bool used_ = false;
-  bool dequantize_ = false;
+  bool dequantize_ = false;  // nothing is given
   bool scales_inside_ = false;  // the format keeps them among the codes
-  bool linked_ = false;  // the file or its names say which scales belong to what
-  FileAttributes attributes_;
+  ScaleLinks links_;
   std::set<std::uint64_t> companions_;  // scales and zero points
 };
 

@@ -3,11 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "btf/layout.h"
 #include "btf/try.h"
 #include "convert/quantize/given_scale.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/scale_axis.h"
 #include "convert/quantize/scale_grid.h"
+#include "convert/quantize/scale_names.h"
 #include "convert/quantize/stored_scales.h"
 #include "core/finding_table.h"
 
@@ -28,6 +30,7 @@ class DequantizePlanner {
         work_(work),
         link_(origin.link),
         given_(origin.given),
+        by_place_(origin.by_place),
         wanted_(work.options.quantization),
         stored_(file, work.record, link_, work.options.execution),
         plan_(plan) {}
@@ -41,9 +44,10 @@ class DequantizePlanner {
     BTF_TRY(check_zero_point(wanted_, from()));
     plan_.scaling = Scaling::dequantize;
     if (given_ != nullptr) return use_given();
+    if (link_ == nullptr && !by_place_) return no_scales();
     BTF_ASSIGN(const std::optional<TensorInfo> scales, stored_.find(ScaleRole::scale));
     if (!scales) return no_scales();
-    BTF_TRY(check_pair(*scales));
+    if (link_ != nullptr) BTF_TRY(check_pair(*scales));
     BTF_ASSIGN(const bool blocks, use_blocks(*scales));
     if (blocks) return use_zero_points({});
     BTF_ASSIGN(const bool values, use_values(*scales));
@@ -64,19 +68,43 @@ class DequantizePlanner {
   }
 
   Status no_scales() const {
-    if (link_ != nullptr)
-      return refuse_scaling("the file says that tensor " + std::to_string(link_->scale) +
-                            " holds its scales, but dtype or dims do not fit");
-    BTF_TRY(check_is_no_zero_points());
-    return refuse_scaling(no_scales_text(work_.record));
+    if (link_ != nullptr) return do_not_fit();
+    if (by_place_) BTF_TRY(check_is_no_zero_points());
+    std::string text = no_scales_text(file_, work_.record);
+    if (undecoded_codes(work_.record).empty()) text += "; `quantization.scale` gives one";
+    return refuse_scaling(std::move(text));
   }
 
-  // Refuses scales whose dtype shows packed codes, or that a second scale is missing.
+  static std::string shown(const TensorInfo& record) {
+    return std::string(info(*record.dtype).name) + " " + dims_text(record.dims);
+  }
+
+  Status do_not_fit() const {
+    const auto scales = file_.tensor(link_->scale);
+    const std::string which = "its scales, in tensor " + std::to_string(link_->scale) +
+                              (scales && scales->named ? " '" + scales->name + "'" : "");
+    if (!scales || !scales->known()) return refuse_scaling(which + ", cannot be read");
+    return refuse_scaling(which + ", are " + shown(*scales) + ", which do not fit its codes, " +
+                          shown(work_.record));
+  }
+
+  // Refuses scales that show packed codes, or that a second scale is missing.
   Status check_pair(const TensorInfo& scales) const {
-    if (link_ == nullptr || !info(*scales.dtype).floating() || info(*scales.dtype).bits > 8)
-      return {};
-    const std::string found = "its scales, in tensor " + std::to_string(scales.index) + ", are " +
+    const std::string found = "its scales, in tensor " + std::to_string(scales.index) +
+                              (scales.named ? " '" + scales.name + "'" : "") + ", are " +
                               std::string(info(*scales.dtype).name);
+    if (const std::string packed =
+            packed_text(scales, work_.record, link_->zero_point || wanted_.zero_point);
+        !packed.empty() && !link_->block)
+      return refuse_scaling(packed);
+    if (!info(*scales.dtype).floating())
+      return refuse_scaling(
+          found + ", and scales of integers are floats" +
+          (scales.dtype == DType::uint8
+               ? "; if they are exponents (float8_e8m0fnu), its codes look packed, two "
+                 "float4_e2m1fn to a byte, which are not decoded"
+               : ""));
+    if (info(*scales.dtype).bits > 8) return {};
     if (from() == DType::uint8)
       return refuse_scaling(found +
                             ", so its bytes are two float4_e2m1fn each: these are not decoded");
@@ -124,7 +152,18 @@ class DequantizePlanner {
   // False if the record has no scales of boxes; only a link gives these.
   Result<bool> use_grid(const TensorInfo& scales) {
     if (link_ == nullptr) return false;
-    BTF_ASSIGN(plan_.scales.grid, fit_grid(scales, work_.record, *link_));
+    std::optional<StatedBlocks> stated;
+    std::string unread;
+    if (has_blocks(scales, work_.record) && !link_->block) {
+      auto found = config_blocks(file_.path());
+      if (found)
+        stated = *std::move(found);
+      else
+        unread = "; config.json beside the file cannot be read: " + found.error().text();
+    }
+    auto grid = fit_grid(scales, work_.record, *link_, stated);
+    if (!grid) return refuse_scaling(grid.error().message + unread);
+    plan_.scales.grid = *std::move(grid);
     if (!plan_.scales.grid) return false;
     BTF_ASSIGN(plan_.scales.values, stored_.read_block_scales(scales));
     plan_.consumed = {scales.index};
@@ -195,6 +234,7 @@ class DequantizePlanner {
   const TensorConversion& work_;
   const QuantizedBy* link_;
   const GivenScale* given_;
+  const bool by_place_;
   const Quantization& wanted_;
   const StoredScales stored_;
   QuantizePlan& plan_;

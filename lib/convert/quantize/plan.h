@@ -36,10 +36,12 @@ struct QuantizePlan {
   std::vector<ScaleRecord> written;        // in their order
 };
 
-// Where the scales of codes are: given, else where the file says, else behind the codes.
+// Where the scales of codes are: given, else where the file or a name says, else, in a file without
+// names, behind the codes.
 struct ScaleOrigin {
   const QuantizedBy* link = nullptr;
   const GivenScale* given = nullptr;
+  bool by_place = false;
 };
 
 // Reads the tensor where its scale must be found out.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "btf/value.h"
+#include "convert/quantize/scale_links.h"
 #include "convert/quantize/scale_names.h"
 
 namespace btf {
@@ -13,13 +14,18 @@ bool holds_codes(const TensorInfo& record) {
   return record.known() && record.storage && can_scale(*record.dtype);
 }
 
-std::string no_scales_text(const TensorInfo& codes) {
+std::string no_scales_text(const TensorFile& file, const TensorInfo& codes) {
   if (const std::string_view what = undecoded_codes(codes); !what.empty())
     return "its codes are " + std::string(what) + ": these are not decoded";
-  const std::string called = codes.named ? ", none is called '" + codes.name + "_scale'" : "";
-  return "no scales for its " + std::string(info(*codes.dtype).name) +
-         " codes are found: no tensor is linked as theirs" + called +
-         ", and none stands behind them as scales do";
+  std::string text =
+      "no scales for its " + std::string(info(*codes.dtype).name) + " codes are found: ";
+  if (!codes.named)
+    return text + (file.tensor_count() == 1 ? "the file has no other tensor"
+                                            : "none stand behind them as scales do");
+  text += "no tensor is linked as theirs, and none is called '" + codes.name + "_scale'";
+  if (const std::string found = scale_candidates(file, codes); !found.empty())
+    text += "; the file has " + found + ", and nothing says that they belong to it";
+  return text;
 }
 
 std::unexpected<Error> refuse_scaling(std::string message) {

@@ -16,8 +16,8 @@ std::unexpected<Error> refuse_scaling(std::string message);
 // Dense, and of a dtype that a scale can make numbers of?
 bool holds_codes(const TensorInfo& record);
 
-// Why these codes cannot be scaled.
-std::string no_scales_text(const TensorInfo& codes);
+// Why these codes of the file cannot be scaled.
+std::string no_scales_text(const TensorFile& file, const TensorInfo& codes);
 
 bool is_integer(DType dtype);
 

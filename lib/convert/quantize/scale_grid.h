@@ -2,18 +2,37 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "btf/attributes.h"
+#include "btf/error.h"
 #include "btf/file.h"
 #include "convert/quantize/scales.h"
 
 namespace btf {
 
+// How many indices share a scale, as something else than the file of the tensor says it.
+struct StatedBlocks {
+  Dims sizes;      // of the last dims; a single one is of all dims
+  std::string by;  // what says so
+};
+
+// `weight_block_size` of the `quantization_config` in the config.json of the file's folder. Nothing:
+// there is none. An error: it cannot be read.
+Result<std::optional<StatedBlocks>> config_blocks(const std::string& path);
+
+// Are there scales for blocks of indices of a dim, so that the blocks' size matters?
+bool has_blocks(const TensorInfo& scales, const TensorInfo& codes);
+
 // Scales that `link` names and that have as many dims as the codes, in each of which they are as
-// many as the indices or fewer. How many indices share one: what the link says, else the usual
-// number of that kind of scales if it fits, else the ratio of the dims. Nothing: they are no scales
-// of these codes. An error where several numbers fit.
+// many as the indices or fewer. How many indices share one: what is stated, what the link says,
+// else the usual number of that kind of scales if it fits, else what the dims leave. Nothing: they
+// are no scales of these codes. An error where several numbers fit, or a stated one does not.
 Result<std::optional<ScaleGrid>> fit_grid(const TensorInfo& scales, const TensorInfo& codes,
-                                          const QuantizedBy& link);
+                                          const QuantizedBy& link,
+                                          const std::optional<StatedBlocks>& stated);
+
+// Why codes of 8 bits must be two of 4 bits each; empty where they need not.
+std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points);
 
 }  // namespace btf

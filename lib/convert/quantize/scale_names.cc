@@ -1,16 +1,14 @@
 #include "convert/quantize/scale_names.h"
 
+#include <algorithm>
 #include <array>
-#include <optional>
-#include <set>
-#include <string_view>
-
-#include "convert/quantize/plan_rules.h"
+#include <utility>
 
 namespace btf {
 namespace {
 
 // Names of the companions of codes: the name of the codes with this behind it, in place of its end.
+// Those that keep the whole name go first.
 struct CompanionName {
   std::string_view ending;
   std::string_view replaced = {};
@@ -22,6 +20,11 @@ constexpr auto kScale = std::to_array<CompanionName>({
     {"_scale_inv"},  // DeepSeek's: to be multiplied by, whatever it says
     {".scale", ".weight"},
     {".scale_inv", ".weight"},
+    {"weights_scaling_factor", "weight"},  // TensorRT-LLM's
+    {"_scale", "_quantized"},              // onnxruntime's
+    {"._scale", "._data"},                 // Quanto's
+    {"scale", "qdata"},                    // torchao's
+    {"scale", "int_data"},
 });
 constexpr auto kZeroPoint = std::to_array<CompanionName>({
     {"_zero_point"},
@@ -29,6 +32,9 @@ constexpr auto kZeroPoint = std::to_array<CompanionName>({
     {"_zp"},
     {".zp"},
     {".zero_point", ".weight"},
+    {"_zero_point", "_quantized"},
+    {"zero_point", "qdata"},
+    {"zero_point", "int_data"},
 });
 constexpr auto kGlobalScale = std::to_array<CompanionName>({{"_scale_2"}, {".scale_2", ".weight"}});
 
@@ -48,15 +54,46 @@ constexpr auto kUndecoded = std::to_array<UndecodedCodes>({
     {".weight", DType::uint32, "MLX's, packed in uint32, with 'scales' and 'biases'"},
 });
 
-std::optional<std::uint64_t> find_companion(const NamedTensors& names, const std::string& codes,
-                                            const auto& forms) {
+// What stands beside codes and is none.
+constexpr auto kParts = std::to_array<std::string_view>({
+    "_scale",       ".scale",      "_scale_inv", ".scale_inv",   "_scale_2",
+    ".scale_2",     "_scales",     ".scales",    "_zero_point",  ".zero_point",
+    "_zp",          ".zp",         "g_idx",      "weight_shape", "scaling_factor",
+    "global_scale", ".absmax",     "_absmax",    ".quant_map",   "_quant_map",
+    "_amax",        "quant_state.bitsandbytes__nf4",             "quant_state.bitsandbytes__fp4",
+});
+
+constexpr auto kNoScales = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"amax", "a maximum, not a scale: of int8 the scale is amax / 127, of float8_e4m3fn amax / 448"},
+    {".SCB", "a maximum of each row, not a scale: the scale is SCB / 127"},
+    {"absmax", "a maximum of each block of packed codes"},
+    {"input_scale", "of activations"},
+    {"output_scale", "of activations"},
+    {"activation_scaling_factor", "of activations"},
+});
+
+std::optional<std::uint64_t> companion(const NamedTensors& names, const std::string& codes,
+                                       const CompanionName& form) {
+  if (!codes.ends_with(form.replaced)) return std::nullopt;
+  const auto at = names.find(codes.substr(0, codes.size() - form.replaced.size()) +
+                             std::string(form.ending));
+  return at == names.end() ? std::nullopt : at->second;
+}
+
+// The first that there is, and another of the same rank.
+std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>> companions(
+    const NamedTensors& names, const std::string& codes, const auto& forms) {
+  std::optional<std::uint64_t> first;
+  bool whole_name = false;
   for (const CompanionName& form : forms) {
-    if (!codes.ends_with(form.replaced)) continue;
-    const std::string name =
-        codes.substr(0, codes.size() - form.replaced.size()) + std::string(form.ending);
-    if (const auto at = names.find(name); at != names.end()) return at->second;
+    const auto found = companion(names, codes, form);
+    if (!found) continue;
+    if (first && whole_name == form.replaced.empty()) return {first, found};
+    if (first) break;
+    first = found;
+    whole_name = form.replaced.empty();
   }
-  return std::nullopt;
+  return {first, std::nullopt};
 }
 
 }  // namespace
@@ -66,14 +103,14 @@ void add_name(NamedTensors& names, const std::string& name, std::uint64_t index)
   if (!added) at->second.reset();
 }
 
-std::optional<QuantizedBy> scales_called_after(const NamedTensors& names,
+std::optional<NamedScales> scales_called_after(const NamedTensors& names,
                                                const std::string& codes) {
-  const auto scale = find_companion(names, codes, kScale);
+  const auto [scale, rival] = companions(names, codes, kScale);
   if (!scale) return std::nullopt;
   QuantizedBy by{.scale = *scale};
-  by.zero_point = find_companion(names, codes, kZeroPoint);
-  by.global_scale = find_companion(names, codes, kGlobalScale);
-  return by;
+  by.zero_point = companions(names, codes, kZeroPoint).first;
+  by.global_scale = companions(names, codes, kGlobalScale).first;
+  return NamedScales{std::move(by), rival};
 }
 
 std::string_view undecoded_codes(const TensorInfo& codes) {
@@ -82,35 +119,14 @@ std::string_view undecoded_codes(const TensorInfo& codes) {
   return {};
 }
 
-std::set<std::uint64_t> linked_scales(const FileAttributes& attributes) {
-  std::set<std::uint64_t> found;
-  for (const auto& [index, tensor] : attributes.tensors) {
-    if (!tensor.quantized) continue;
-    const QuantizedBy& by = *tensor.quantized;
-    for (const auto& link : {std::optional(by.scale), by.global_scale, by.zero_point})
-      if (link) found.insert(*link);
-  }
-  return found;
+bool is_called_part(std::string_view name) {
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return name.ends_with(part); });
 }
 
-void link_by_names(const TensorFile& file, FileAttributes& attributes) {
-  std::set<std::uint64_t> linked = linked_scales(attributes);
-  for (const auto& [index, tensor] : attributes.tensors)
-    if (tensor.quantized) linked.insert(index);
-  NamedTensors names;
-  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
-    const auto record = file.tensor(i);
-    if (!record || record->name.empty()) continue;
-    add_name(names, record->name, i);
-  }
-  for (const auto& [name, index] : names) {
-    if (!index || linked.contains(*index)) continue;
-    const auto by = scales_called_after(names, name);
-    if (!by) continue;
-    const auto codes = file.tensor(*index);
-    if (!codes || !holds_codes(*codes)) continue;
-    attributes.tensors[*index].quantized = by;
-  }
+std::string_view why_no_scale(std::string_view name) {
+  for (const auto& [ending, why] : kNoScales)
+    if (name.ends_with(ending)) return why;
+  return {};
 }
 
 }  // namespace btf

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,18 +17,25 @@ using NamedTensors = std::unordered_map<std::string, std::optional<std::uint64_t
 
 void add_name(NamedTensors& names, const std::string& name, std::uint64_t index);
 
+// A scale by its name, and another that has as good a name.
+struct NamedScales {
+  QuantizedBy by;
+  std::optional<std::uint64_t> rival{};
+};
+
 // Tensors with the names of scales and zero points of these codes; nothing without a scale.
-std::optional<QuantizedBy> scales_called_after(const NamedTensors& names, const std::string& codes);
+std::optional<NamedScales> scales_called_after(const NamedTensors& names, const std::string& codes);
 
 // The kind of codes of this name and dtype that are known and cannot be decoded; empty for all
 // others.
 std::string_view undecoded_codes(const TensorInfo& codes);
 
-// Links codes that the attributes link with none with the tensors that are called as theirs are
-// (docs/convert.md, section 3).
-void link_by_names(const TensorFile& file, FileAttributes& attributes);
+// Does the name say that the tensor belongs to codes, so that it is none itself: a scale, a zero
+// point, a shape, the order of groups?
+bool is_called_part(std::string_view name);
 
-// Those that the attributes call another tensor's scales or zero points.
-std::set<std::uint64_t> linked_scales(const FileAttributes& attributes);
+// Why a tensor of this name is no scale of weights, though programs write it beside them: "a
+// maximum, ..."; empty for all others.
+std::string_view why_no_scale(std::string_view name);
 
 }  // namespace btf

@@ -241,7 +241,11 @@ Result<StridedLayout> spelt_out_as(const DiffSide& actual, const DiffSide& golde
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
                                             std::span<const Edit> edits,
                                             const Execution& execution) {
-  BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
+  const ByteSource* source = &file.source();
+  // The bytes of a type that the file alone has are the file's as they are.
+  if (record.foreign_dtype.empty()) {
+    BTF_ASSIGN(source, file.elements(record.index));
+  }
   auto edited = Edited::make(record, edits);
   if (!edited) return std::unexpected(file.about(record.index, edited.error()));
   return std::make_unique<FileSide>(file, *source, *std::move(edited), execution);

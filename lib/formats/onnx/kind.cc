@@ -17,6 +17,16 @@ bool takes(const ProtoMessage& kind, std::uint64_t number, ProtoType type, bool 
   return rule->type == type || (rule->repeated && type == ProtoType::bytes);
 }
 
+// A tensor of TensorFlow has its shape, a list of dims, where a model has its producer's name, and
+// integers where that has its graph.
+bool is_tensorflow(Window& window, const ProtoRange& producer, const ProtoRange& graph) {
+  constexpr std::byte kDim{0x12}, kUnknownRank{0x18};
+  if (producer.size() == 0)
+    return !for_each_field(window, graph, onnx::kGraph, [](const ProtoField&) { return Status(); });
+  const auto first = window.at(producer.begin, 1);
+  return first && (**first == kDim || **first == kUnknownRank);
+}
+
 }  // namespace
 
 Result<bool> onnx_begins(const ByteSource& source) {
@@ -34,15 +44,20 @@ Result<OnnxKind> onnx_kind(const ByteSource& source) {
   bool tensor = true;
   bool model = true;
   bool named = false;  // field 1 as a text, which a sequence may have, or packed dims
+  ProtoRange producer, graph;
   BTF_TRY(for_each_field(window, {0, source.size()}, onnx::kAny, [&](const ProtoField& field) {
     tensor = tensor && takes(onnx::kTensor, field.number, field.type, false);
     model = model && takes(onnx::kModel, field.number, field.type, false);
     named = named || (field.number == 1 && field.type == ProtoType::bytes);
+    if (field.number == onnx::model::kProducer) producer = field.content;
+    if (field.number == onnx::model::kGraph) graph = field.content;
     if (field.number < 32) seen |= std::uint32_t{1} << field.number;
     return Status{};
   }));
   const auto has = [&](std::uint64_t number) { return (seen >> number & 1) != 0; };
-  if (model && has(onnx::model::kIrVersion) && has(onnx::model::kGraph)) return OnnxKind::model;
+  if (model && has(onnx::model::kIrVersion) && has(onnx::model::kGraph))
+    return has(onnx::model::kProducer) && is_tensorflow(window, producer, graph) ? OnnxKind::other
+                                                                               : OnnxKind::model;
   using namespace onnx::tensor;
   if (!tensor || !has(kDataType)) return OnnxKind::other;
   for (const std::uint64_t number : {kName, kRaw, kDoubles, kUint64s, kExternal})

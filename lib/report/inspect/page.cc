@@ -30,8 +30,8 @@ std::string number_cell(std::string_view title, const std::optional<double>& val
 }
 
 std::string dtype_name(const TensorInfo& tensor) {
-  if (tensor.dtype) return std::string(info(*tensor.dtype).name);
-  return tensor.foreign_dtype.empty() ? "unknown" : html_text(tensor.foreign_dtype);
+  if (!tensor.foreign_dtype.empty()) return html_text(tensor.foreign_dtype);
+  return tensor.dtype ? std::string(info(*tensor.dtype).name) : "unknown";
 }
 
 std::uint64_t count_of(const Channels& channels, bool saturated) {

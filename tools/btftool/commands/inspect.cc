@@ -162,7 +162,9 @@ class Inspection {
     auto details = read_details(file, *tensor, wanted_, execution_);
     progress_->clear();
     if (page_) {
-      page_->take(*tensor, details ? page_details(*details)
+      btf::TensorInfo looked_at = *tensor;
+      if (details && details->dtype) looked_at.dtype = details->dtype;
+      page_->take(looked_at, details ? page_details(*details)
                                    : btf::InspectedTensor{.trouble = details.error().message});
       if (details) keep_asked_for(*details, options_);
     }

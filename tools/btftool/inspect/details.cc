@@ -39,17 +39,22 @@ btf::Status read_statistics(const btf::TensorFile& file, const btf::TensorInfo& 
 
 }  // namespace
 
-btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
+btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& listed,
                                          const InspectOptions& options,
                                          const btf::Execution& execution) {
   InspectDetails details;
   if (!options.stats && !options.values && !options.at) return details;
-  if (options.at || options.values || options.stats) {
-    if (!tensor.known())
-      return btf::fail(btf::ErrorCode::unsupported,
-                       tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
-                                    : tensor.unknown_dtype_text());
+  // Blocks with scales among the codes are looked at as the numbers that they stand for.
+  std::optional<btf::TensorInfo> numbers;
+  if (!listed.dtype && !listed.foreign_dtype.empty()) {
+    BTF_ASSIGN(numbers, file.dequantized(listed.index));
   }
+  const btf::TensorInfo& tensor = numbers ? *numbers : listed;
+  if (!tensor.known())
+    return btf::fail(btf::ErrorCode::unsupported,
+                     tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
+                                  : tensor.unknown_dtype_text());
+  details.dtype = tensor.dtype;
   if (options.stats) {
     BTF_ASSIGN(details.stats, btf::stats(file, tensor, execution));
     BTF_TRY(read_statistics(file, tensor, options, execution, details));
@@ -64,6 +69,7 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
     BTF_ASSIGN(const auto element, btf::read_elements(file, tensor, std::span(&index, 1)));
     details.at = index;
     details.element = element.front();
+    if (numbers) details.element.offset.reset();
   }
   return details;
 }

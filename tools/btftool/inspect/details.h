@@ -14,6 +14,7 @@
 namespace btftool {
 
 struct InspectDetails {
+  std::optional<btf::DType> dtype;  // of the numbers that were read, where any were
   std::optional<btf::TensorStats> stats;
   std::optional<btf::Distribution> distribution;
   btf::DistributionOptions asked{};  // of the distribution
@@ -24,7 +25,7 @@ struct InspectDetails {
   btf::Element element;
 };
 
-btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
+btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& listed,
                                          const InspectOptions& options,
                                          const btf::Execution& execution);
 

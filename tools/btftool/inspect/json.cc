@@ -110,12 +110,12 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
     text.add("dla", btf::spec(*tensor.layout).dla);
   if (options_.strides && strided) strides(tensor);
   if (details.stats) {
-    Json stats = json_stats(*details.stats, *tensor.dtype);
-    add_statistics(stats, *tensor.dtype, details);
+    Json stats = json_stats(*details.stats, *details.dtype);
+    add_statistics(stats, *details.dtype, details);
     text.add("stats", stats);
   }
   if (details.values) text.add("values", details.values->json());
-  if (details.at) text.add("at", at(tensor, details));
+  if (details.at) text.add("at", at(details));
 }
 
 void InspectJson::strides(const btf::TensorInfo& tensor) {
@@ -129,13 +129,13 @@ void InspectJson::strides(const btf::TensorInfo& tensor) {
       .add("components_per_element", storage.components);
 }
 
-Json InspectJson::at(const btf::TensorInfo& tensor, const InspectDetails& details) {
+Json InspectJson::at(const InspectDetails& details) {
   const btf::Element& element = details.element;
   Json json{{"index", json_dims(*details.at)},
-            {"value", json_value(*tensor.dtype, element.code)},
-            {"code", btf::code_text(*tensor.dtype, element.code)},
+            {"value", json_value(*details.dtype, element.code)},
+            {"code", btf::code_text(*details.dtype, element.code)},
             {"offset", element.offset ? json_number(*element.offset) : Json(nullptr)}};
-  if (btf::info(*tensor.dtype).bits < 8)
+  if (btf::info(*details.dtype).bits < 8)
     json["nibble"] = !element.offset       ? Json(nullptr)
                      : element.high_nibble ? Json("high")
                                            : Json("low");

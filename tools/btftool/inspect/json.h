@@ -34,7 +34,7 @@ class InspectJson {
                const std::string& what);
   void describe(const btf::TensorInfo& tensor, const InspectDetails& details);
   void strides(const btf::TensorInfo& tensor);
-  static Json at(const btf::TensorInfo& tensor, const InspectDetails& details);
+  static Json at(const InspectDetails& details);
 
   Output& out_;
   const InspectOptions& options_;

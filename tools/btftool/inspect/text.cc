@@ -14,9 +14,8 @@ namespace {
 std::string unknown(std::uint8_t code) { return "unknown(" + std::to_string(code) + ")"; }
 
 std::string dtype_text(const btf::TensorInfo& tensor) {
-  if (tensor.dtype) return std::string(btf::info(*tensor.dtype).name);
-  return tensor.foreign_dtype.empty() ? unknown(tensor.dtype_code)
-                                      : printable(tensor.foreign_dtype);
+  if (!tensor.foreign_dtype.empty()) return printable(tensor.foreign_dtype);
+  return tensor.dtype ? std::string(btf::info(*tensor.dtype).name) : unknown(tensor.dtype_code);
 }
 
 void append_dims(std::string& line, const btf::Dims& dims, std::size_t width) {
@@ -140,13 +139,13 @@ void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
   columns_.empty() ? whole_line(tensor) : out_.line(row_text(columns_, cells(tensor)));
   if (options_.strides) strides(tensor);
   if (details.stats) {
-    stats(*details.stats, *tensor.dtype);
+    stats(*details.stats, *details.dtype);
     const std::size_t columns = output_columns() - std::min<std::size_t>(width_ + 13, 40);
     for (const StatisticsLine& line :
-         statistics_lines(*tensor.dtype, details, options_.distribution.bins > 0, columns))
+         statistics_lines(*details.dtype, details, options_.distribution.bins > 0, columns))
       detail(line.label, line.text);
   }
-  if (details.at) at(tensor, details);
+  if (details.at) at(details);
   if (details.values) values(details.values->text(values_width(tensor.dims.size())));
 }
 
@@ -196,16 +195,16 @@ void InspectText::stats(const btf::TensorStats& stats, btf::DType dtype) {
   detail("Inf", stats.positive_inf + stats.negative_inf > 0 ? out_.yellow(inf) : inf);
 }
 
-void InspectText::at(const btf::TensorInfo& tensor, const InspectDetails& details) {
+void InspectText::at(const InspectDetails& details) {
   const btf::Element& element = details.element;
   std::string where = "not stored";
   if (element.offset)
     where = fmt::format("byte {}{}", *element.offset,
-                        btf::info(*tensor.dtype).bits >= 8 ? ""
+                        btf::info(*details.dtype).bits >= 8 ? ""
                         : element.high_nibble              ? ", high nibble"
                                                            : ", low nibble");
-  detail("at " + btf::dims_text(*details.at), btf::value_text(*tensor.dtype, element.code) + "  " +
-                                                  btf::code_text(*tensor.dtype, element.code) +
+  detail("at " + btf::dims_text(*details.at), btf::value_text(*details.dtype, element.code) + "  " +
+                                                  btf::code_text(*details.dtype, element.code) +
                                                   "  " + where);
 }
 

@@ -28,7 +28,7 @@ class InspectText {
   void detail(std::string_view label, const std::string& text);
   void strides(const btf::TensorInfo& tensor);
   void stats(const btf::TensorStats& stats, btf::DType dtype);
-  void at(const btf::TensorInfo& tensor, const InspectDetails& details);
+  void at(const InspectDetails& details);
   std::size_t values_width(std::size_t rank) const;
   void values(const std::string& text);
 

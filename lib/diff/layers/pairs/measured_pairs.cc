@@ -87,7 +87,8 @@ class LayerPairing {
     BTF_ASSIGN(const std::optional<GivenScale> given, given_scale(set, member));
     if (!options_.dequantize && !given) return nullptr;
     BTF_ASSIGN(FileScales scales,
-               FileScales::of(file, options_.dequantize, given, options_.execution));
+               FileScales::of(file, {options_.dequantize, given, {}},
+                              options_.execution));
     return std::make_shared<const FileScales>(std::move(scales));
   }
 
@@ -341,10 +342,10 @@ class LayerPairing {
     BTF_ASSIGN(pair.actual_scales, plan_of(*pair.actual_file, actual, pair.actual));
     BTF_ASSIGN(pair.golden_scales, plan_of(*pair.golden_file, golden, pair.golden));
     if (actual.scales)
-      BTF_TRY(actual.scales->check_found(pair.actual, pair.actual_scales, pair.golden,
+      BTF_TRY(actual.scales->check_found(*pair.actual_file, pair.actual, pair.actual_scales, pair.golden,
                                          pair.golden_scales));
     if (golden.scales)
-      BTF_TRY(golden.scales->check_found(pair.golden, pair.golden_scales, pair.actual,
+      BTF_TRY(golden.scales->check_found(*pair.golden_file, pair.golden, pair.golden_scales, pair.actual,
                                          pair.actual_scales));
     found_.actual_scaled |= pair.actual_scales.scaling != Scaling::none;
     found_.golden_scaled |= pair.golden_scales.scaling != Scaling::none;

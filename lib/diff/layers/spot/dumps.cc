@@ -79,7 +79,8 @@ Result<network::StoredNumbers> SpotDumps::open(const DumpedValue& dumped) const 
              paired_.given_scale(options_, set_, dumped.tensor.member, of_actual_));
   if (options_.dequantize || given) {
     BTF_ASSIGN(const FileScales scales,
-               FileScales::of(*file, options_.dequantize, given, options_.execution));
+               FileScales::of(*file, {options_.dequantize, given, {}},
+                              options_.execution));
     BTF_ASSIGN(plan, scales.plan(*file, *tensor, options_.execution));
   }
   BTF_ASSIGN(auto numbers, network::StoredNumbers::open(file, *std::move(tensor), std::move(plan)));
