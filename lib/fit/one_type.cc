@@ -70,8 +70,15 @@ class Union {
       for (const NodeFinding& finding : found[node]) add(layer, finding);
     }
     AssumedNodes nodes{std::vector<bool>(layers_.size()), std::vector<bool>(layers_.size())};
-    for (const auto& [node, findings] : found) nodes.infinite[node] = gives_infinite(findings);
+    for (const auto& [node, findings] : found) {
+      if (gives_infinite(findings)) nodes.infinite[node] = true;
+      for (const NodeFinding& finding : findings)
+        if (finding.reason == FitReason::feeds && finding.limit == 0 &&
+            measures.values[finding.value].measure.squares > 0)
+          nodes.infinite[finding.node] = true;
+    }
     const std::vector<double> narrow = output_errors(network_, measures, type_, nodes);
+    nodes.infinite.assign(layers_.size(), false);
     for (const auto& [node, findings] : found) nodes.wide[node] = !findings.empty();
     const std::vector<double> kept = output_errors(network_, measures, type_, nodes);
     outputs_.resize(narrow.size());

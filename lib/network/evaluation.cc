@@ -153,8 +153,8 @@ class Evaluation::Computed final : public Tensor {
 
 class Evaluation::Changed final : public Tensor {
  public:
-  Changed(Tensor& tensor, const ChangeNumber& by)
-      : Tensor(tensor.dims(), tensor.dtype()), tensor_(tensor), by_(by) {}
+  Changed(Tensor& tensor, ChangeNumber by)
+      : Tensor(tensor.dims(), tensor.dtype()), tensor_(tensor), by_(std::move(by)) {}
 
   Estimate at(std::uint64_t number) override {
     Estimate found = tensor_.at(number);
@@ -170,7 +170,7 @@ class Evaluation::Changed final : public Tensor {
 
  private:
   Tensor& tensor_;
-  const ChangeNumber& by_;
+  ChangeNumber by_;
 };
 
 Evaluation::Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms)
@@ -205,6 +205,8 @@ void Evaluation::replace(std::uint32_t value, StoredNumbers numbers) {
 }
 
 void Evaluation::change(std::uint32_t value, ChangeNumber by) { changes_[value] = std::move(by); }
+
+void Evaluation::change_readings(ChangeReading by) { change_readings_ = std::move(by); }
 
 Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
   BTF_ASSIGN(Tensor* const found, unchanged(value));
@@ -291,6 +293,10 @@ Status Evaluation::make(std::uint32_t number, Made& made) {
     call.inputs.push_back(nullptr);
     if (input == kNoValue) continue;
     BTF_ASSIGN(call.inputs.back(), tensor(input));
+    ChangeNumber by = change_readings_ ? change_readings_(number, input) : ChangeNumber();
+    if (!by) continue;
+    made.readings.push_back(std::make_unique<Changed>(*call.inputs.back(), std::move(by)));
+    call.inputs.back() = made.readings.back().get();
   }
   BTF_ASSIGN(made.op, row->make(call));
   for (const Operator::Output& output : made.op->outputs()) {

@@ -33,6 +33,9 @@ using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint3
 // The number that is read in place of an element's.
 using ChangeNumber = std::function<double(std::uint64_t number, double value)>;
 
+// How a node reads the numbers of an input; an empty function: as they are.
+using ChangeReading = std::function<ChangeNumber(std::uint32_t node, std::uint32_t value)>;
+
 // The evaluation of one layer: small, made and left behind. The network outlives it.
 class Evaluation {
  public:
@@ -53,6 +56,8 @@ class Evaluation {
 
   // Takes the value's numbers changed, wherever they are read. Before it is used.
   void change(std::uint32_t value, ChangeNumber by);
+  // Asks for each input of each node how that node reads it. Before anything is made.
+  void change_readings(ChangeReading by);
 
   // Half steps from now on. What was computed by other ones is kept for when they are set again.
   void set(const Arithmetic& arithmetic);
@@ -70,6 +75,7 @@ class Evaluation {
   struct Made {  // a node
     Attributes attributes;
     std::unique_ptr<Tensor> value;  // the tensor among them
+    std::vector<std::unique_ptr<Tensor>> readings;  // inputs that it reads changed
     std::unique_ptr<Operator> op;
     std::string trouble;  // why it cannot be computed
   };
@@ -95,6 +101,7 @@ class Evaluation {
   std::map<std::uint32_t, std::unique_ptr<Tensor>> tensors_;
   std::map<std::uint32_t, bool> left_out_;
   std::map<std::uint32_t, ChangeNumber> changes_;
+  ChangeReading change_readings_;
 };
 
 }  // namespace btf::network

@@ -22,6 +22,7 @@ try:
     import onnx
 
     import device
+    import made_models
     import real_models
     import variants
 except ImportError as missing:
@@ -141,8 +142,8 @@ class Evaluation:
         self.kinds = options.dtypes.split(",")
         self.counts = {kind: Count() for kind in self.kinds}
 
-    def network(self, real, path):
-        original = Network(onnx.load(path), [real_models.show(real, self.options.seed + i) for i in range(self.options.inputs)])
+    def network(self, real, model):
+        original = Network(model, [real_models.show(real, self.options.seed + i) for i in range(self.options.inputs)])
         named = named_by(self.options.tool, original, self.kinds)
         usual = {}
         for kind in self.kinds:
@@ -162,7 +163,7 @@ class Evaluation:
         for group in (variants.HARD, variants.HARMLESS):
             for kind, (_, types) in group.items():
                 turn += 1
-                if self.options.fast and kind not in FAST:
+                if self.options.fast and kind not in FAST or self.options.kinds and kind not in self.options.kinds.split(","):
                     continue
                 for site in chosen[turn % len(chosen):][:self.options.each] if chosen else ():
                     self.variant(real, original, kind, site, [t for t in types if t in usual], usual,
@@ -238,6 +239,13 @@ class Evaluation:
         return found
 
 
+def made_or_fetched(real, cache):
+    if isinstance(real, made_models.MadeModel):
+        return real.make()
+    path = real_models.fetch(real, cache)
+    return path and onnx.load(path)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
@@ -249,6 +257,7 @@ def main():
     parser.add_argument("--inputs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cache", default=os.path.join(tempfile.gettempdir(), "btftool-real-models"))
+    parser.add_argument("--kinds", default="", help="of variants: all")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     evaluation = Evaluation(options)
@@ -256,15 +265,15 @@ def main():
         options.models, options.inputs, options.sites = options.models or "ocr-angle", 1, 2
     chosen = options.models.split(",") if options.models else [
         m.name for m in real_models.MODELS if m.small or not options.fast]
-    models = [m for m in real_models.MODELS + real_models.HELD_OUT if m.name in chosen]
+    models = [m for m in real_models.MODELS + real_models.HELD_OUT + made_models.MADE if m.name in chosen]
     tried = 0
     for real in models:
-        path = real_models.fetch(real, options.cache)
-        if path is None:
+        model = made_or_fetched(real, options.cache)
+        if model is None:
             print(f"skipped {real.name}: its package cannot be had")
             continue
         begin = time.monotonic()
-        evaluation.network(real, path)
+        evaluation.network(real, model)
         tried += 1
         print(f"{real.name}: {time.monotonic() - begin:.0f} s", flush=True)
     if not tried:

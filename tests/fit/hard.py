@@ -359,3 +359,99 @@ def quotient_of_products(p, x):
     k = p.pick(3e-6, 2e-5)
     far = p.n("Mul", p.n("Add", p.n("Abs", p.n("Div", x, p.rms)), 0.5), k)
     return p.n("Mul", x, p.n("Div", p.n("Mul", far, 3e-4), p.n("Mul", far, 3e-4)))
+
+
+# What vanishes in a few places, and is divided by or has its logarithm taken there.
+
+def little_root(p, s, epsilon=1e-12):
+    return p.n("Sqrt", p.n("Add", p.n("Mul", s, s), epsilon))
+
+
+@hard("float16")
+def sign_of_little(p, x):
+    """Squares of 2^-13 are below the subnormals, and so is the epsilon: 0 / 0."""
+    s = p.n("Mul", x, 2.0**-13 / p.rms)
+    return p.n("Mul", p.n("Abs", x), p.n("Div", s, little_root(p, s)))
+
+
+@hard("float16")
+def sign_of_a_few(p, x):
+    """The same where only the smallest of many do."""
+    s = p.n("Mul", x, p.pick(0.5, 2) / p.rms)
+    return p.n("Mul", p.n("Abs", x), p.n("Div", s, little_root(p, s)))
+
+
+@hard("float16")
+def sign_by_reciprocal(p, x):
+    s = p.n("Mul", x, p.pick(0.02, 0.2) / p.rms)
+    return p.n("Mul", p.n("Abs", x), p.n("Mul", s, p.n("Reciprocal", little_root(p, s))))
+
+
+@hard("float16")
+def sign_by_a_power(p, x):
+    s = p.n("Mul", x, p.pick(0.02, 0.2) / p.rms)
+    return p.n("Mul", p.n("Abs", x), p.n("Mul", s, p.n("Pow", p.n("Add", p.n("Pow", s, 2.0), 1e-12), -0.5)))
+
+
+@hard("float16")
+def logarithm_of_a_few(p, x):
+    """exp(log(x^2 + e) / 2) is |x|."""
+    k = p.pick(0.02, 0.2) / p.rms
+    s = p.n("Mul", x, k)
+    log = p.n("Log", p.n("Add", p.n("Mul", s, s), 1e-12))
+    return p.n("Mul", p.n("Mul", p.n("Sign", x), p.n("Exp", p.n("Mul", log, 0.5))), 1 / k)
+
+
+@hard("float16")
+def product_that_vanishes(p, x):
+    """The logarithm of a product of parts, each of which is there."""
+    a = p.n("Add", p.n("Abs", p.n("Mul", x, 1 / p.most)), 1e-3)
+    k = p.pick(3e-4, 2e-3)
+    log = p.n("Log", p.n("Mul", p.n("Mul", a, k), p.n("Mul", a, k)))
+    other = p.n("Mul", p.n("Add", p.n("Log", a), float(np.log(np.float32(k)))), 2.0)
+    return differ(p, x, p.n("Mul", log, 0.2), p.n("Mul", other, 0.2))
+
+
+def normed(p, s, epsilon):
+    d = p.n("Sub", s, p.mean(s))
+    return p.n("Div", d, p.n("Sqrt", p.n("Add", p.mean(p.n("Mul", d, d)), epsilon)))
+
+
+@hard("float16", "bfloat16")
+def norm_by_squares(p, x):
+    """By the mean of squares less the square of the mean, of numbers that are far from zero."""
+    if p.x.shape[-1] < 4:
+        return None
+    s = p.n("Mul", x, 1 / p.rms)
+    far = p.n("Add", s, p.pick(20, 60))
+    mean = p.mean(far)
+    variance = p.n("Sub", p.mean(p.n("Mul", far, far)), p.n("Mul", mean, mean))
+    one = p.n("Div", p.n("Sub", far, mean), p.n("Sqrt", p.n("Add", variance, 1e-3)))
+    return differ(p, x, one, normed(p, s, 1e-3))
+
+
+@hard("float16", "bfloat16")
+def norm_by_squares_near(p, x):
+    """The same of numbers that are a few deviations from zero."""
+    if p.x.shape[-1] < 4:
+        return None
+    s = p.n("Mul", x, 1 / p.rms)
+    far = p.n("Add", s, p.pick(5, 15))
+    mean = p.mean(far)
+    variance = p.n("Sub", p.mean(p.n("Mul", far, far)), p.n("Mul", mean, mean))
+    one = p.n("Div", p.n("Sub", far, mean), p.n("Sqrt", p.n("Add", variance, 1e-5)))
+    return differ(p, x, one, normed(p, s, 1e-5))
+
+
+@hard("float16", "bfloat16")
+def deviation_by_squares(p, x):
+    """x times a deviation that is computed so, over one that is not."""
+    if p.x.shape[-1] < 4:
+        return None
+    far = p.n("Add", p.n("Mul", x, 1 / p.rms), p.pick(15, 50))
+    mean = p.mean(far)
+    one = p.n("Sqrt", p.n("Add", p.n("Sub", p.mean(p.n("Mul", far, far)), p.n("Mul", mean, mean)), 1e-4))
+    s = p.n("Mul", x, 1 / p.rms)
+    d = p.n("Sub", s, p.mean(s))
+    other = p.n("Sqrt", p.n("Add", p.mean(p.n("Mul", d, d)), 1e-4))
+    return p.n("Mul", x, p.n("Div", one, other))

@@ -163,3 +163,39 @@ def little_times_much(p, x):
     k = p.pick(1e-3, 4e-3)
     return p.n("Mul", p.n("Mul", x, k), 1 / k)
 
+
+
+@harmless
+def guarded_quotient(p, x):
+    """0 / 0 that is not taken."""
+    s = p.n("Mul", x, p.pick(0.5, 2) / p.rms)
+    root = p.n("Sqrt", p.n("Add", p.n("Mul", s, s), 1e-12))
+    sign = p.n("Where", p.n("Less", root, 0.02), 1.0, p.n("Div", p.n("Abs", s), root))
+    return p.n("Mul", x, sign)
+
+
+@harmless
+def limited_reciprocal(p, x):
+    """1 / 0 that a limit takes."""
+    s = p.n("Mul", x, p.pick(0.5, 2) / p.rms)
+    inverse = p.n("Min", p.n("Reciprocal", p.n("Add", p.n("Mul", s, s), 1e-8)), 50.0)
+    return p.n("Add", x, p.n("Mul", inverse, 1e-5 * p.rms))
+
+
+@harmless
+def root_with_an_ordinary_epsilon(p, x):
+    s = p.n("Mul", x, p.pick(0.5, 2) / p.rms)
+    root = p.n("Sqrt", p.n("Add", p.n("Mul", s, s), 1e-3))
+    return p.n("Mul", p.n("Div", x, root), root)
+
+
+@harmless
+def norm_of_the_near(p, x):
+    """By the mean of squares less the square of the mean, of numbers about zero."""
+    if p.x.shape[-1] < 8:
+        return None
+    s = p.n("Mul", x, 1 / p.rms)
+    mean = p.mean(s)
+    variance = p.n("Sub", p.mean(p.n("Mul", s, s)), p.n("Mul", mean, mean))
+    root = p.n("Sqrt", p.n("Add", variance, 1e-2))
+    return p.n("Mul", p.n("Add", p.n("Mul", p.n("Div", p.n("Sub", s, mean), root), root), mean), p.rms)

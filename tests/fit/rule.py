@@ -259,6 +259,106 @@ def little_beside_much():
     return net, net.add("add", "Add", "x", net.add("less", "Mul", "x", 1e-9))
 
 
+# What vanishes in a few places, so that no mean shows it, and is divided by there or has its logarithm taken.
+
+def beside_ordinary(little):
+    """Numbers from 1 to 4 in float16, and one that is little."""
+    x = 1 + np.round(3 * np.random.default_rng(8).random((16, 64)) * 64) / 64
+    x[3, 5] = little
+    return x
+
+
+def root_of_squares(net, x, epsilon):
+    return net.add("root", "Sqrt", net.add("plus", "Add", net.add("square", "Mul", x, x), epsilon))
+
+
+@case(float16={"square": "feeds", "plus": "feeds", "root": "feeds"})
+def a_square_that_vanishes():
+    """2^-26 is below half of the least subnormal, 2^-25, and 1e-12 is: 2^-13 / 0. The root, 2^-13, is no such number."""
+    net = Net(x=beside_ordinary(2.0**-13))
+    return net, net.add("quotient", "Div", "x", root_of_squares(net, "x", 1e-12))
+
+
+@case(float16={"square": "feeds", "plus": "feeds", "root": "feeds"})
+def a_square_that_vanishes_far_before():
+    """The same through layers that only move it."""
+    net = Net(x=beside_ordinary(2.0**-13))
+    root = root_of_squares(net, net.add("turned", "Transpose", "x", perm=[1, 0]), 1e-12)
+    root = net.add("flat", "Reshape", net.add("back", "Transpose", root, perm=[1, 0]), np.array([4, 256]))
+    return net, net.add("quotient", "Div", net.add("even", "Reshape", "x", np.array([4, 256])), root)
+
+
+@case(float16={"square": "feeds", "plus": "feeds", "power": "nonfinite"})
+def a_power_of_zero():
+    """0^-0.5; the power itself is 2^13."""
+    net = Net(x=beside_ordinary(2.0**-13))
+    power = net.add("power", "Pow", net.add("plus", "Add", net.add("square", "Pow", "x", 2.0), 1e-12), -0.5)
+    return net, net.add("product", "Mul", "x", power)
+
+
+@case(float16={"square": "feeds", "plus": "feeds", "root": "feeds"})
+def a_reciprocal_of_zero():
+    net = Net(x=beside_ordinary(2.0**-13))
+    inverse = net.add("inverse", "Reciprocal", root_of_squares(net, "x", 1e-12))
+    return net, net.add("product", "Mul", "x", inverse)
+
+
+@case(float16={"square": "feeds", "plus": "feeds", "root": "feeds"})
+def a_logarithm_of_zero():
+    net = Net(x=beside_ordinary(2.0**-13))
+    return net, net.add("log", "Log", root_of_squares(net, "x", 1e-12))
+
+
+@case(float16={"square": "feeds", "mean": "feeds", "plus": "feeds", "root": "feeds"})
+def a_row_that_vanishes():
+    """The mean of a row's squares is 2^-26, those of others are about 6."""
+    x = beside_ordinary(1)
+    x[3] = np.where(np.arange(64) % 2, 2.0**-13, -2.0**-13)
+    net = Net(x=x)
+    mean = net.add("mean", "ReduceMean", net.add("square", "Mul", "x", "x"), axes=[-1])
+    return net, net.add("quotient", "Div", "x", net.add("root", "Sqrt", net.add("plus", "Add", mean, 1e-12)))
+
+
+@case()
+def a_square_that_does_not():
+    """2^-10 squared is 2^-20, and so is its root in float16."""
+    net = Net(x=beside_ordinary(2.0**-10))
+    return net, net.add("quotient", "Div", "x", root_of_squares(net, "x", 1e-12))
+
+
+@case()
+def a_quotient_that_is_not_taken():
+    """Inf where another number is chosen."""
+    net = Net(x=beside_ordinary(2.0**-13))
+    quotient = net.add("quotient", "Div", "x", root_of_squares(net, "x", 1e-12))
+    return net, net.add("chosen", "Where", net.add("small", "Less", "x", 0.5), 1.0, quotient)
+
+
+@case()
+def a_reciprocal_that_is_limited():
+    """2^13 or Inf, and 10 is less."""
+    net = Net(x=beside_ordinary(2.0**-13))
+    inverse = net.add("inverse", "Reciprocal", root_of_squares(net, "x", 1e-12))
+    return net, net.add("least", "Min", net.add("less", "Mul", inverse, 0.5), 10.0)
+
+
+@case(float16={"square": "feeds", "mean_of_squares": "feeds", "variance": "rounding"},
+      bfloat16={"mean": "feeds", "square": "feeds", "mean_of_squares": "feeds", "square_of_mean": "feeds",
+                "variance": "rounding", "centred": "feeds"})
+def a_variance_that_vanishes():
+    """A row of 30 +- 1/64: its numbers, their mean and its square 900 are of float16, the mean of squares 900 + 2^-12 is
+    not, nor are squares with their step of 1/2. Variances of other rows are about 1, and larger than their means. In
+    bfloat16 the numbers are none either, and a mean is one by chance."""
+    x = np.round(64 * np.random.default_rng(9).normal(size=(16, 64))) / 64
+    x[3] = 30 + np.where(np.arange(64) % 2, 1 / 64, -1 / 64)
+    net = Net(x=x)
+    mean = net.add("mean", "ReduceMean", "x", axes=[-1])
+    squares = net.add("mean_of_squares", "ReduceMean", net.add("square", "Mul", "x", "x"), axes=[-1])
+    variance = net.add("variance", "Sub", squares, net.add("square_of_mean", "Mul", mean, mean))
+    root = net.add("root", "Sqrt", net.add("plus", "Add", variance, 1e-12))
+    return net, net.add("quotient", "Div", net.add("centred", "Sub", "x", mean), root)
+
+
 def judged(tool, make, expected, unjudged):
     net, output = make()
     tool.model(net.model([output]))

@@ -40,6 +40,9 @@ HELD_OUT = (
     Real("captcha-new", "ddddocr", "common.onnx", {"input1": ("image", (1, 1, 64, 96))}),
     Real("ocr3-read", "rapidocr_onnxruntime", "ch_PP-OCRv3_rec_infer.onnx", {"x": ("page", (1, 3, 48, 96))}, version="1.2.3"),
     Real("ocr3-detect", "rapidocr_onnxruntime", "ch_PP-OCRv3_det_infer.onnx", {"x": ("page", (1, 3, 64, 64))}, version="1.2.3"),
+    Real("sound-embed", "openwakeword", "models/embedding_model.onnx", {"input_1": ("mel", (1, 76, 32, 1))}, version="0.4.0"),
+    Real("wake-word", "openwakeword", "models/hey_marvin_v0.1.onnx", {"onnx::Flatten_0": ("normal", (1, 16, 96))},
+         version="0.4.0"),
 )
 
 
@@ -106,6 +109,10 @@ def show(model, seed):
             t = np.arange(dims[1]) / 16000
             made[name] = (0.3 * np.sin(2 * np.pi * rng.uniform(100, 900) * t) * np.sin(2 * np.pi * 7 * t)
                           + rng.normal(size=dims) / 50).astype(np.float32)
+        elif kind == "mel":
+            made[name] = smooth(rng, (*[1] * (4 - len(dims)), *dims)).reshape(dims).astype(np.float32)
+        elif kind == "normal":
+            made[name] = rng.normal(size=dims).astype(np.float32)
         elif kind == "bytes":
             made[name] = rng.integers(32, 127, size=dims).astype(np.int32)
         else:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "fit/rule/edge_runs.h"
 #include "fit/rule/replay.h"
 #include "fit/rule/sensitivity.h"
 
@@ -32,20 +33,26 @@ class Judge {
         bearable_(kFitTolerance * type.unit_roundoff()),
         least_(kFitLeast * type.unit_roundoff()),
         absorbed_(network.values().size()),
-        replay_(network, flow, dump, measures, type) {}
+        replay_(network, flow, dump, measures, type),
+        edges_({network, dump, type, measures.values}, measures, flow,
+               [this](std::uint32_t node, const EdgeError& error) { return fails(node, error); }) {}
 
   // With what must stay wide wide, others may matter.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {
-    constexpr int kRounds = 6;
+    constexpr int kRounds = 8;
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t known = findings_.size();
-      std::vector<bool> wide(network_.nodes().size(), false);
-      for (const auto& [node, found] : findings_) wide[node] = true;
-      sensitivity_.emplace(network_, flow_, measures_, type_, std::move(wide));
+      sensitivity_.emplace(network_, flow_, measures_, type_, wide());
       judge_all();
       if (findings_.size() > known) continue;
-      if (adding_up_) break;
-      adding_up_ = true;  // beside what single roundings do it would be the same once more
+      // Beside what single roundings do it would be the same once more.
+      if (!adding_up_) {
+        adding_up_ = true;
+        continue;
+      }
+      for (std::uint32_t node = 0; node < network_.nodes().size(); ++node)
+        if (flow_.is_live(node) && is_fit_layer(network_, measures_, node)) at_edges(node);
+      if (findings_.size() == known) break;
     }
     return std::move(findings_);
   }
@@ -62,6 +69,12 @@ class Judge {
     double allowed = HUGE_VAL;  // the least so far
     bool nonfinite = false;
   };
+
+  std::vector<bool> wide() const {
+    std::vector<bool> wide(network_.nodes().size(), false);
+    for (const auto& [node, found] : findings_) wide[node] = true;
+    return wide;
+  }
 
   void judge_all() {
     std::ranges::fill(absorbed_, std::nullopt);
@@ -240,6 +253,31 @@ class Judge {
     });
   }
 
+  // A number that is 0 in the narrow type, or below it, where it is not, and what divides by it or
+  // takes its logarithm or its root.
+  void at_edges(std::uint32_t node) {
+    if (!known(node) || measure(node).passing != Passing::places) return;
+    for (const EdgeRuns::Found& found : edges_.find(node, wide()))
+      for (const std::uint32_t one : found.nodes) add(one, at_edge(one, node, found.error));
+  }
+
+  NodeFinding at_edge(std::uint32_t one, std::uint32_t node, const EdgeError& found) const {
+    if (one != node) {
+      const std::uint32_t output = network_.nodes()[one].outputs[0];
+      const double own = value(output).relative();
+      return {FitReason::feeds, output, node, own,
+              found.nonfinite > 0 ? 0 : own * bearable(node) / found.error};
+    }
+    if (found.nonfinite > 0)
+      return {FitReason::nonfinite, found.value, kNoNode, std::ceil(found.nonfinite), 0};
+    return {FitReason::rounding, found.value, kNoNode, relative(node, found.error),
+            relative(node, bearable(node))};
+  }
+
+  bool fails(std::uint32_t node, const EdgeError& found) const {
+    return found.nonfinite > 0 || (found.error > bearable(node) && matters(node, found.error));
+  }
+
   // Numbers that vanish in an output of the network.
   void outputs(std::uint32_t node) {
     for (const std::uint32_t output : network_.nodes()[node].outputs) {
@@ -353,6 +391,7 @@ class Judge {
   bool adding_up_ = false;
   std::vector<std::optional<bool>> absorbed_;
   Replay replay_;
+  EdgeRuns edges_;
   std::map<std::uint32_t, Walked> walked_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;
 };

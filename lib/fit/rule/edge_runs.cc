@@ -1,0 +1,191 @@
+#include "fit/rule/edge_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fit/measure/node_values.h"
+#include "fit/rule/judge.h"
+
+namespace btf {
+
+using network::kNoNode;
+using network::kNoValue;
+using network::Passing;
+
+namespace {
+
+// Nodes of a run. The fewest first: an error that comes from far off moves a number from an edge to
+// another place by chance.
+constexpr std::array<std::size_t, 3> kNodes{4, 8, 16};
+constexpr std::size_t kMoreBehind = 4;  // so many and twice as many, to what reads a result
+
+std::vector<std::uint64_t> numbers_of(std::span<const EdgeResult> results) {
+  std::vector<std::uint64_t> numbers;
+  for (const EdgeResult& one : results) numbers.push_back(one.result);
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<EdgeRuns::Found> EdgeRuns::find(std::uint32_t node, std::vector<bool> wide) {
+  std::vector<Found> all;
+  for (const Run& run : runs_of(node)) {
+    const std::optional<EdgeError> error = error_of(run, node, wide);
+    if (!error || !fails_(node, *error) || dies_behind(run, node, wide)) continue;
+    if (std::vector<std::uint32_t> nodes = widened(run, node, wide); !nodes.empty())
+      all.push_back({*error, std::move(nodes)});
+  }
+  return all;
+}
+
+const std::deque<EdgeRuns::Run>& EdgeRuns::runs_of(std::uint32_t node) {
+  const auto [at, added] = runs_.try_emplace(node);
+  std::deque<Run>& runs = at->second;
+  if (!added) return runs;
+  const NarrowPart longest(context_, measures_, node, kNodes.back());
+  if (longest.size() == 1) return runs;
+  const auto results = results_at_edges(context_, node, shows_errors(longest));
+  if (!results || results->empty()) return runs;
+  for (const std::size_t nodes : kNodes) {
+    NarrowPart part(context_, measures_, node, nodes);
+    if (!runs.empty() && runs.back().part.size() == part.size()) break;
+    if (!add(runs, std::move(part), *results)) break;
+  }
+  add_zero(runs, results->front());
+  return runs;
+}
+
+// Does something vanish on the way, or an error grow?
+bool EdgeRuns::shows_errors(const NarrowPart& part) const {
+  const double amplified = 2 * context_.type.unit_roundoff();
+  return std::ranges::any_of(part.nearest(), [&](std::uint32_t node) {
+    const NodeMeasure& measure = measures_.nodes[node];
+    return std::ranges::any_of(measure.inputs, [&](const InputEffect& effect) {
+      const std::uint32_t input = context_.network.nodes()[node].inputs[effect.input];
+      return effect.nonfinite > 0 || effect.zeroed > 0 || effect.error > amplified * measure.rms ||
+             context_.values[input].measure.lost > 0;
+    });
+  });
+}
+
+bool EdgeRuns::add(std::deque<Run>& runs, NarrowPart part, std::vector<EdgeResult> results) const {
+  auto right = part.right(numbers_of(results));
+  if (!right) return false;
+  runs.push_back({std::move(part), std::move(results), *std::move(right)});
+  return true;
+}
+
+// Of numbers of both signs any may be 0 with other inputs, and a result then be 0 / 0. Before all
+// others: what is wide for its sake no chance moves.
+void EdgeRuns::add_zero(std::deque<Run>& runs, const EdgeResult& result) const {
+  for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 2); ++i) {
+    NarrowPart part = runs[i].part;
+    const bool by_places = std::ranges::all_of(
+        std::span(part.nearest()).first(part.size()), [&](std::uint32_t node) {
+          const Passing passing = measures_.nodes[node].passing;
+          return passing == Passing::places || passing == Passing::moved;
+        });
+    if (!by_places) return;
+    const std::vector<std::uint32_t> read = part.read_values();
+    if (read.size() != 1 || !comes_to_zero(read[0])) continue;
+    part.read_as_zero(read[0]);
+    if (!add(runs, std::move(part), {{.value = result.value, .result = result.result, .weight = 1}}))
+      return;
+    runs.push_front(std::move(runs.back()));
+    runs.pop_back();
+    return;
+  }
+}
+
+bool EdgeRuns::comes_to_zero(std::uint32_t value) const {
+  constexpr double kNear = 0x1p-6;
+  constexpr std::uint64_t kMost = 1U << 16;
+  const TensorMeasure& measure = context_.values[value].measure;
+  if (measure.smallest > kNear * measure.rms()) return false;
+  auto numbers = open_numbers(context_.network, context_.dump, value);
+  if (!numbers || !*numbers) return false;
+  std::vector<double> some(std::min(kMost, (*numbers)->elements()));
+  if (!(*numbers)->read(0, some)) return false;
+  return std::ranges::any_of(some, [](double x) { return x < 0; }) &&
+         std::ranges::any_of(some, [](double x) { return x > 0; });
+}
+
+std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
+                                            const std::vector<bool>& wide) const {
+  const auto off = run.part.narrow(numbers_of(run.results), wide);
+  if (!off) return std::nullopt;
+  EdgeError found;
+  double squares = 0;
+  for (std::size_t i = 0; i < off->size(); ++i) {
+    const double right = run.right[i];
+    const EdgeResult& one = run.results[i];
+    if (!(std::abs(right) <= context_.type.limit())) continue;  // what overflows is another matter
+    if (!std::isfinite((*off)[i])) {
+      if (found.nonfinite == 0) found.value = one.value;
+      found.nonfinite += one.weight;
+      continue;
+    }
+    squares += one.weight * ((*off)[i] - right) * ((*off)[i] - right);
+    if (found.value == kNoValue) found.value = one.value;
+  }
+  const std::uint32_t output = context_.network.nodes()[node].outputs[0];
+  const auto results = static_cast<double>(context_.values[output].measure.elements);
+  found.error = results > 0 ? std::sqrt(squares / results) : 0;
+  return found;
+}
+
+bool EdgeRuns::bears(const Run& run, std::uint32_t node, const std::vector<bool>& wide) const {
+  const auto found = error_of(run, node, wide);
+  return found && !fails_(node, *found);
+}
+
+// Is nothing left of it where functions of elements have taken the results: a limit, a choice of
+// another number, a product with what is small there?
+bool EdgeRuns::dies_behind(const Run& run, std::uint32_t node, const std::vector<bool>& wide,
+                           int depth) const {
+  const std::uint32_t output = context_.network.nodes()[node].outputs[0];
+  if (depth == 0 || flow_.is_output(output)) return false;
+  return std::ranges::all_of(flow_.readers(output), [&](const FlowReader& reader) {
+    if (!flow_.is_live(reader.node)) return true;
+    const NodeMeasure& measure = measures_.nodes[reader.node];
+    if (!measure.trouble.empty() || measure.passing != Passing::places) return false;
+    const std::uint32_t behind = context_.network.nodes()[reader.node].outputs[0];
+    if (context_.values[behind].measure.elements != context_.values[output].measure.elements)
+      return false;
+    std::deque<Run> next;
+    NarrowPart part(context_, measures_, reader.node, 2 * run.part.size() + kMoreBehind);
+    if (!part.has(run.part)) return false;
+    if (run.part.zero()) part.read_as_zero(*run.part.zero());
+    if (!add(next, std::move(part), run.results)) return false;
+    return bears(next[0], reader.node, wide) ||
+           dies_behind(next[0], reader.node, wide, depth - 1);
+  });
+}
+
+// The nearest nodes, and of these only such as must be. None: it does not help that all are.
+std::vector<std::uint32_t> EdgeRuns::widened(const Run& run, std::uint32_t node,
+                                             std::vector<bool>& wide) const {
+  std::vector<std::uint32_t> added;
+  bool borne = false;
+  for (const std::uint32_t one : run.part.nearest()) {
+    if (wide[one] || !is_fit_layer(context_.network, measures_, one)) continue;
+    wide[one] = true;
+    added.push_back(one);
+    borne = bears(run, node, wide) || dies_behind(run, node, wide);
+    if (borne) break;
+  }
+  if (!borne) {
+    for (const std::uint32_t one : added) wide[one] = false;
+    return {};
+  }
+  std::ranges::sort(added);
+  std::erase_if(added, [&](std::uint32_t one) {
+    wide[one] = false;
+    wide[one] = !bears(run, node, wide) && !dies_behind(run, node, wide);
+    return !wide[one];
+  });
+  return added;
+}
+
+}  // namespace btf
