@@ -73,8 +73,9 @@ class Union {
     for (const auto& [node, findings] : found) {
       if (gives_infinite(findings)) nodes.infinite[node] = true;
       for (const NodeFinding& finding : findings)
+        // Its own findings tell, if there are any.
         if (finding.reason == FitReason::feeds && finding.limit == 0 &&
-            measures.values[finding.value].measure.squares > 0)
+            !found.contains(finding.node))
           nodes.infinite[finding.node] = true;
     }
     const std::vector<double> narrow = output_errors(network_, measures, type_, nodes);

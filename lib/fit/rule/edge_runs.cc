@@ -18,6 +18,7 @@ namespace {
 // Nodes of a run. The fewest first: an error that comes from far off moves a number from an edge to
 // another place by chance.
 constexpr std::array<std::size_t, 3> kNodes{4, 8, 16};
+constexpr double kOther = 0.25;         // by more a result is not rounded, but another one
 constexpr std::size_t kMoreBehind = 4;  // so many and twice as many, to what reads a result
 
 std::vector<std::uint64_t> numbers_of(std::span<const EdgeResult> results) {
@@ -32,6 +33,7 @@ std::vector<EdgeRuns::Found> EdgeRuns::find(std::uint32_t node, std::vector<bool
   std::vector<Found> all;
   for (const Run& run : runs_of(node)) {
     const std::optional<EdgeError> error = error_of(run, node, wide);
+    if (getenv("FRDEBUG") && error) { fprintf(stderr, "%s n=%zu part=%zu nonfinite=%g error=%g rms=%g fails=%d\n", context_.network.nodes()[node].name.c_str(), run.results.size(), run.part.size(), error->nonfinite, error->error, measures_.nodes[node].rms, fails_(node, *error)); const auto off = run.part.narrow(numbers_of(run.results), wide); if (fails_(node,*error)) for (size_t i=0;i<off->size();++i) fprintf(stderr,"   %zu w=%g %g %g\n", run.results[i].result, run.results[i].weight, run.right[i], (*off)[i]); }
     if (!error || !fails_(node, *error) || dies_behind(run, node, wide)) continue;
     if (std::vector<std::uint32_t> nodes = widened(run, node, wide); !nodes.empty())
       all.push_back({*error, std::move(nodes)});
@@ -126,7 +128,9 @@ std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
       found.nonfinite += one.weight;
       continue;
     }
-    squares += one.weight * ((*off)[i] - right) * ((*off)[i] - right);
+    const double error = (*off)[i] - right;
+    if (std::abs(error) <= kOther * std::abs(right)) continue;
+    squares += one.weight * error * error;
     if (found.value == kNoValue) found.value = one.value;
   }
   const std::uint32_t output = context_.network.nodes()[node].outputs[0];

@@ -21,7 +21,8 @@ namespace btf {
 // What roundings do to a node's results.
 struct EdgeError {
   double nonfinite = 0;                     // results
-  double error = 0;                         // root mean square over all results of the node
+  double error = 0;                         // of those that become others altogether: root mean
+                                            // square over all results of the node
   std::uint32_t value = network::kNoValue;  // the input near whose edge they are
 };
 

@@ -14,8 +14,8 @@ using network::Passing;
 
 namespace {
 
-constexpr double kMostProducts = 1024;            // in a sum, of a node that is computed anew
-constexpr std::uint64_t kMostTermsOfPart = 1U << 21;  // of all results together
+constexpr double kMostProducts = 64;              // in a sum, of a node that is computed anew
+constexpr std::uint64_t kMostTermsOfPart = 1U << 19;  // of all results together
 
 }  // namespace
 
