@@ -75,7 +75,7 @@ class Union {
       for (const NodeFinding& finding : findings)
         // Its own findings tell, if there are any.
         if (finding.reason == FitReason::feeds && finding.limit == 0 &&
-            !found.contains(finding.node))
+            found[finding.node].empty())
           nodes.infinite[finding.node] = true;
     }
     const std::vector<double> narrow = output_errors(network_, measures, type_, nodes);

@@ -33,7 +33,6 @@ std::vector<EdgeRuns::Found> EdgeRuns::find(std::uint32_t node, std::vector<bool
   std::vector<Found> all;
   for (const Run& run : runs_of(node)) {
     const std::optional<EdgeError> error = error_of(run, node, wide);
-    if (getenv("FRDEBUG") && error) { fprintf(stderr, "%s n=%zu part=%zu nonfinite=%g error=%g rms=%g fails=%d\n", context_.network.nodes()[node].name.c_str(), run.results.size(), run.part.size(), error->nonfinite, error->error, measures_.nodes[node].rms, fails_(node, *error)); const auto off = run.part.narrow(numbers_of(run.results), wide); if (fails_(node,*error)) for (size_t i=0;i<off->size();++i) fprintf(stderr,"   %zu w=%g %g %g\n", run.results[i].result, run.results[i].weight, run.right[i], (*off)[i]); }
     if (!error || !fails_(node, *error) || dies_behind(run, node, wide)) continue;
     if (std::vector<std::uint32_t> nodes = widened(run, node, wide); !nodes.empty())
       all.push_back({*error, std::move(nodes)});
