@@ -238,6 +238,7 @@ Result<Tensor*> Evaluation::computed(std::uint32_t value) {
   if (const auto known = now_->values.find(value); known != now_->values.end())
     return known->second.get();
   const Value& wanted = network_.values()[value];
+  if (wanted.node == kNoNode && !wanted.trouble.empty()) return not_computed(wanted.trouble);
   if (wanted.node == kNoNode)
     return not_computed("neither the model nor a dump has numbers of '" + wanted.name + "'");
   if (now_->effort.depth == kDeepest)
@@ -273,6 +274,7 @@ Status Evaluation::make(std::uint32_t number, Made& made) {
   const OperatorRow* const row = find_operator(node.op, node.domain, version);
   if (row == nullptr)
     return not_computed("'" + node.op + "' is not among the operators that are computed here");
+  if (!network_.is_sound(number)) return not_computed(network_.why_unsound(number));
   BTF_ASSIGN(made.attributes, network_.attributes(node));
   Call call{.op = node.op,
             .version = version,
@@ -299,6 +301,10 @@ Status Evaluation::make(std::uint32_t number, Made& made) {
     call.inputs.back() = made.readings.back().get();
   }
   BTF_ASSIGN(made.op, row->make(call));
+  if (made.op->outputs().empty()) {
+    made.op = nullptr;
+    return not_computed("it has no outputs");
+  }
   for (const Operator::Output& output : made.op->outputs()) {
     const Checked elements = element_count(output.dims);
     if (elements && *elements <= kMostElements) continue;

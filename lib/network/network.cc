@@ -9,11 +9,19 @@
 #include "formats/open_source.h"
 #include "kernels/number/widen.h"
 #include "network/node/call.h"
+#include "network/operators/operator.h"
 
 namespace btf::network {
 namespace {
 
 bool is_own_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+// "2", "1 to 3", "2 or more"
+std::string count_text(CountRange range) {
+  if (range.most == kAnyCount) return std::to_string(range.least) + " or more";
+  if (range.most == range.least) return std::to_string(range.least);
+  return std::to_string(range.least) + " to " + std::to_string(range.most);
+}
 
 }  // namespace
 
@@ -33,8 +41,9 @@ Result<Network> Network::of(std::shared_ptr<const ByteSource> model,
   network.weights_ = std::move(weights);
   if (const Status read = network.read_versions(); !read) return in_file(read.error());
   if (const Status read = network.read_nodes(); !read) return in_file(read.error());
-  if (const Status read = network.read_outputs(); !read) return in_file(read.error());
   network.take_weights();
+  if (const Status read = network.read_borders(); !read) return in_file(read.error());
+  for (std::uint32_t node = 0; node < network.nodes_.size(); ++node) network.check_counts(node);
   return network;
 }
 
@@ -64,36 +73,110 @@ std::uint32_t Network::value(const std::string& name) {
   return at->second;
 }
 
-Status Network::read_outputs() {
+// What goes into the graph is made by none of its nodes. An output that is listed twice is one.
+Status Network::read_borders() {
   BTF_ASSIGN(const OnnxGraph graph, read_onnx_graph(*model_));
+  for (const std::string& name : graph.inputs)
+    if (const std::uint32_t found = find(name); found != kNoValue)
+      take_from_node(values_[found], "'" + name + "' is an input of the graph too");
   for (const std::string& name : graph.outputs)
-    if (const std::uint32_t found = find(name); found != kNoValue) outputs_.push_back(found);
+    if (const std::uint32_t found = find(name);
+        found != kNoValue && std::ranges::find(outputs_, found) == outputs_.end())
+      outputs_.push_back(found);
   return {};
 }
 
 Status Network::read_nodes() {
   return for_each_onnx_node(*model_, [&](const OnnxNode& read) -> Status {
     const auto number = static_cast<std::uint32_t>(nodes_.size());
-    Node node{.place = read.place,
-              .name = read.name,
-              .op = read.op_type,
-              .domain = is_own_domain(read.domain) ? "" : read.domain,
-              .inputs = {},
-              .outputs = {}};
-    for (const std::string& name : read.inputs)
-      node.inputs.push_back(name.empty() ? kNoValue : value(name));
-    for (const std::string& name : read.outputs) {
-      // A name that is taken already, by an input of this node or by another node's output, would
-      // make a cycle: this output is of no use then.
-      const bool taken = name.empty() || numbers_.contains(name);
-      node.outputs.push_back(taken ? kNoValue : value(name));
-      if (taken) continue;
-      values_.back().node = number;
-      values_.back().output = static_cast<std::uint32_t>(node.outputs.size() - 1);
+    nodes_.push_back({.place = read.place,
+                      .name = read.name,
+                      .op = read.op_type,
+                      .domain = is_own_domain(read.domain) ? "" : read.domain,
+                      .inputs = {},
+                      .outputs = {}});
+    for (const std::string& name : read.inputs) {
+      const std::uint32_t input = name.empty() ? kNoValue : value(name);
+      nodes_[number].inputs.push_back(input);
     }
-    nodes_.push_back(std::move(node));
+    for (const std::string& name : read.outputs) add_output(number, name);
     return {};
   });
+}
+
+// A name that is taken already, by an input or by another output, would make a cycle: this output
+// is of no use then.
+void Network::add_output(std::uint32_t node, const std::string& name) {
+  std::vector<std::uint32_t>& outputs = nodes_[node].outputs;
+  outputs.push_back(kNoValue);
+  if (name.empty()) return;
+  if (const std::uint32_t known = find(name); known != kNoValue) {
+    Value& other = values_[known];
+    if (other.node != kNoNode) {
+      unsound_.emplace(node, "'" + name + "' is made by " + described(other.node) +
+                                 (other.node == node ? " twice" : " before it"));
+      return;
+    }
+    const bool own = std::ranges::find(nodes_[node].inputs, known) != nodes_[node].inputs.end();
+    const std::string why =
+        own ? "'" + name + "' is an input and an output of " + described(node)
+            : "'" + name + "' is read before " + described(node) +
+                  " makes it: the graph has a cycle, or its nodes are out of order";
+    unsound_.emplace(node, why);
+    if (other.trouble.empty()) other.trouble = why;
+    return;
+  }
+  outputs.back() = value(name);
+  values_.back().node = node;
+  values_.back().output = static_cast<std::uint32_t>(outputs.size() - 1);
+}
+
+void Network::take_from_node(Value& value, const std::string& why) {
+  if (value.node == kNoNode) return;
+  unsound_.emplace(value.node, why);
+  nodes_[value.node].outputs[value.output] = kNoValue;
+  value.node = kNoNode;
+  value.output = 0;
+}
+
+void Network::check_counts(std::uint32_t number) {
+  const Node& node = nodes_[number];
+  const auto given = [](std::vector<std::uint32_t> list) {
+    while (!list.empty() && list.back() == kNoValue) list.pop_back();
+    return list.size();
+  };
+  if (node.outputs.empty() || node.outputs[0] == kNoValue)
+    unsound_.emplace(number, "its first output has no name");
+  const OperatorCounts* const counts = find_operator_counts(node.op, node.domain);
+  if (counts == nullptr) return;
+  const auto check = [&](const char* what, std::size_t found, CountRange wanted) {
+    if (found >= wanted.least && found <= wanted.most) return;
+    unsound_.emplace(number, node.op + " has " + count_text(wanted) + " " + what + ", not " +
+                                 std::to_string(found));
+  };
+  // A required input may be left out where another says the same, as a scale in place of sizes:
+  // that is the operator's own matter. None is without the first.
+  check("inputs", node.inputs.size() >= counts->inputs.least
+                      ? std::max<std::size_t>(given(node.inputs), counts->inputs.least)
+                      : node.inputs.size(),
+        counts->inputs);
+  if (counts->inputs.least > 0 && !node.inputs.empty() && node.inputs[0] == kNoValue)
+    unsound_.emplace(number, "its first input has no name");
+  check("outputs", node.outputs.size() >= counts->outputs.least
+                       ? std::max<std::size_t>(given(node.outputs), counts->outputs.least)
+                       : node.outputs.size(),
+        counts->outputs);
+}
+
+std::string Network::described(std::uint32_t node) const {
+  const Node& own = nodes_[node];
+  return own.name.empty() ? "node " + std::to_string(node) + " (" + own.op + ")"
+                          : "'" + own.name + "'";
+}
+
+std::string Network::why_unsound(std::uint32_t node) const {
+  const auto at = unsound_.find(node);
+  return at == unsound_.end() ? "" : at->second;
 }
 
 void Network::take_weights() {
@@ -102,7 +185,9 @@ void Network::take_weights() {
     const auto name = weights_->own_name(i);
     if (!name || !*name) continue;
     const auto at = numbers_.find(**name);
-    if (at != numbers_.end() && !values_[at->second].weight) values_[at->second].weight = i;
+    if (at == numbers_.end() || values_[at->second].weight) continue;
+    values_[at->second].weight = i;
+    take_from_node(values_[at->second], "'" + **name + "' is a weight of the model too");
   }
 }
 

@@ -37,10 +37,12 @@ struct Value {
   std::uint32_t node = kNoNode;           // that makes it
   std::uint32_t output = 0;               // which of its outputs it is
   std::optional<std::uint64_t> weight{};  // the tensor of the model's file that it is
+  std::string trouble{};  // nothing makes it, though a node says so: why that is not taken as said
 };
 
-// Nodes in order of execution: each takes only what stands before it. What a model says otherwise
-// is read as a value that nothing makes.
+// Nodes in order of execution: each takes only what stands before it, and each value has one name
+// and one maker. The graph is checked once, when it is read. What a model says otherwise is read as
+// a value that nothing makes, and its node is not sound(): nothing is computed or judged by it.
 class Network {
  public:
   // The whole graph, and which weights there are; no weight is read. Weights in files beside the
@@ -54,6 +56,10 @@ class Network {
   const std::vector<Value>& values() const { return values_; }
   // The outputs of the whole graph. Empty: the model does not say.
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }
+  // Whether the node has as many inputs and outputs as its operator takes, a name for its first
+  // output, and outputs that are its own. Of one that is not, why_unsound() says what is wrong.
+  bool is_sound(std::uint32_t node) const { return !unsound_.contains(node); }
+  std::string why_unsound(std::uint32_t node) const;
   // The newest value of that name; kNoValue: there is none.
   std::uint32_t find(std::string_view name) const;
 
@@ -70,14 +76,19 @@ class Network {
   Network() = default;
   Status read_nodes();
   Status read_versions();
-  Status read_outputs();
+  Status read_borders();
   void take_weights();
+  void add_output(std::uint32_t node, const std::string& name);
+  void take_from_node(Value& value, const std::string& why);
+  void check_counts(std::uint32_t node);
+  std::string described(std::uint32_t node) const;
   std::uint32_t value(const std::string& name);
 
   std::shared_ptr<const ByteSource> model_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
   std::vector<std::uint32_t> outputs_;
+  std::unordered_map<std::uint32_t, std::string> unsound_;  // nodes, and why
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::map<std::string, std::int64_t, std::less<>> versions_;
   std::shared_ptr<const TensorFile> weights_;  // the model as a file of tensors; nullptr: of none

@@ -23,18 +23,17 @@ bool is_given(const network::Node& node, std::size_t input) {
 }
 
 // Whether all is there that the rule looks up by it.
-bool is_of_node(const network::Network& network, const network::Node& node,
-                const NodeMeasure& measure) {
-  const bool sums_products = passing_of(network, node) == network::Passing::products &&
-                             is_given(node, 0) && is_given(node, 1);
+bool is_of_node(const network::Network& network, std::uint32_t number, const NodeMeasure& measure) {
+  const network::Node& node = network.nodes()[number];
+  const bool sums_products = passing_of(network, node) == network::Passing::products;
   if (measure.terms != 0 && !sums_products) return false;
-  const bool has_result = !node.outputs.empty() && node.outputs[0] != kNoValue;
-  if (!measure.inputs.empty() && !has_result) return false;
+  if (!network.is_sound(number) && (measure.trouble.empty() || !measure.inputs.empty()))
+    return false;
   return std::ranges::all_of(
       measure.inputs, [&](const InputEffect& effect) { return is_given(node, effect.input); });
 }
 
-bool are_of_node(const network::Network& network, const network::Node& node,
+bool are_of_node(const network::Network& network, std::uint32_t node,
                  const NodeVariants& variants) {
   return is_of_node(network, node, variants.plain) &&
          (!variants.lucky || is_of_node(network, node, *variants.lucky)) &&
@@ -58,7 +57,7 @@ bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& mea
                                     : type.values.size() != item.values.size())
         return false;
       if (type.node.has_value() != layer) return false;
-      if (layer && !are_of_node(*plan.network(), plan.network()->nodes()[item.node], *type.node))
+      if (layer && !are_of_node(*plan.network(), item.node, *type.node))
         return false;
     }
     for (const UniformGains& gains : run.gains)

@@ -46,6 +46,8 @@ class NodeMeasuring {
       return fail(ErrorCode::unsupported,
                   "what '" + node_.op + "' does to errors is not known here");
     measure.passing = row->passing;
+    if (!context_.network.is_sound(number_))
+      return network::not_computed(context_.network.why_unsound(number_));
     if (row->passing == Passing::none) return {};
     const Result<Operator*> made = evaluation_.made_operator(number_);
     if (made) BTF_TRY(check_dims(**made));
@@ -120,10 +122,9 @@ class NodeMeasuring {
       if (!values_.is_float(i)) continue;
       const double own = values_.input(i).measure.rms();
       double gain = 1;
-      if (i < 2 && own > 0) {
-        const double other = values_.input(1 - i).measure.rms();
-        gain = growth ? *growth * measure.rms / own : std::sqrt(op_->terms()) * other;
-      }
+      if (multiplies(node_, i) && own > 0)
+        gain = growth ? *growth * measure.rms / own
+                      : std::sqrt(op_->terms()) * other_factors(context_.values, node_, i);
       const double noise = values_.input(i).noise;
       measure.inputs.push_back({.input = i, .noise = noise, .error = noise * gain, .gain = gain});
     }
@@ -182,6 +183,19 @@ class NodeMeasuring {
 };
 
 }  // namespace
+
+bool multiplies(const network::Node& node, std::size_t input) {
+  return input < 2 || node.op == "Einsum";
+}
+
+double other_factors(const std::vector<ValueNoise>& values, const network::Node& node,
+                     std::size_t input) {
+  double product = 1;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    if (i != input && multiplies(node, i) && node.inputs[i] != network::kNoValue)
+      product *= values[node.inputs[i]].measure.rms();
+  return product;
+}
 
 NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool infinite) {
   NodeMeasure measure;

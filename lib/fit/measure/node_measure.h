@@ -75,6 +75,14 @@ struct NodeContext {
   const std::vector<ValueNoise>& values;
 };
 
+// Whether the input is a factor of the products that the node sums up: both operands, or all of
+// Einsum's, of which there may be one or many. The others are biases and the like.
+bool multiplies(const network::Node& node, std::size_t input);
+
+// The root mean square of what an input of such a node is multiplied by; 1 where nothing is.
+double other_factors(const std::vector<ValueNoise>& values, const network::Node& node,
+                     std::size_t input);
+
 // The numbers of a value: dumped, stored in the model, or computed from these where that is little.
 // Nothing: there are none.
 Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,

@@ -80,7 +80,9 @@ class Judge {
     std::ranges::fill(absorbed_, std::nullopt);
     walked_.clear();
     for (std::uint32_t node = 0; node < network_.nodes().size(); ++node) {
-      if (!flow_.is_live(node) || !is_fit_layer(network_, measures_, node)) continue;
+      if (!flow_.is_live(node) || !network_.is_sound(node) ||
+          !is_fit_layer(network_, measures_, node))
+        continue;
       overflows(node);
       inside(node);
       inputs(node);

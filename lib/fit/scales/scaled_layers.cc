@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fit/measure/node_measure.h"
 #include "fit/rule/judge.h"
 
 namespace btf {
@@ -69,13 +70,13 @@ class ScaledLayers::Reach {
   }
 
   bool is_product(std::uint32_t node, const InputEffect& effect) const {
-    return terms_[node] > 0 && effect.input < 2;
+    return terms_[node] > 0 && multiplies(layers_.network_.nodes()[node], effect.input);
   }
 
   double gain(std::uint32_t node, const InputEffect& effect) const {
     if (!is_product(node, effect)) return square(effect.gain);
-    const std::uint32_t other = layers_.network_.nodes()[node].inputs[1 - effect.input];
-    return terms_[node] * measures_.values[other].measure.mean_square();
+    const network::Node& own = layers_.network_.nodes()[node];
+    return terms_[node] * square(other_factors(measures_.values, own, effect.input));
   }
 
   double sum(std::uint32_t node, const std::vector<double>& of_values) const {

@@ -25,7 +25,7 @@ enum class Passing : std::uint8_t {
   joined,    // it has those of all inputs: Concat
   places,    // of elements at the same place: Operator::at_places()
   groups,    // of the elements of a group: Operator::of_group()
-  products,  // sums of products of the first two inputs, terms() of them in one
+  products,  // sums of products of the first two inputs (Einsum: of all), terms() in one
   windows,   // means of the first input, of terms() numbers each
 };
 
@@ -90,5 +90,21 @@ struct OperatorRow {
 // The newest meaning that is no newer than the version; nullptr: it is not computed here.
 const OperatorRow* find_operator(std::string_view name, std::string_view domain,
                                  std::int64_t version);
+
+// How many inputs and outputs a node of an operator has, by any version of its operator set. Those
+// left out at the end count as not there.
+struct CountRange {
+  std::size_t least = 1;
+  std::size_t most = 1;
+};
+inline constexpr std::size_t kAnyCount = SIZE_MAX;
+
+struct OperatorCounts {
+  CountRange inputs;
+  CountRange outputs;
+};
+
+// nullptr: it is not computed here.
+const OperatorCounts* find_operator_counts(std::string_view name, std::string_view domain);
 
 }  // namespace btf::network

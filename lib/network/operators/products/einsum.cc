@@ -75,6 +75,8 @@ class Einsum final : public Operator {
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
 
+  double terms() const override { return static_cast<double>(count_); }
+
  private:
   static std::uint64_t along(const Dims& index, const Dims& steps) {
     std::uint64_t number = 0;
