@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "btf/fit/share.h"
 #include "btf/try.h"
@@ -46,13 +47,24 @@ Status measure_scaled(const FitInputs& inputs, std::span<const DType> dtypes,
                       const ScaledPieces* pieces, const FitOptions& options, FitReport& report) {
   BTF_ASSIGN(ScalesFound found,
              fit_scales(inputs.network.get(), inputs.dumps, dtypes, options.execution, pieces));
-  // What cannot be read has been said once, where there is another type.
-  if (report.types.empty() || inputs.network != nullptr)
-    std::ranges::move(found.troubles, std::back_inserter(report.troubles));
+  std::ranges::move(found.troubles, std::back_inserter(report.troubles));
   std::ranges::move(found.warnings, std::back_inserter(report.warnings));
   if (report.types.empty()) warn_of_nonfinite(found.types[0].tensors, report.warnings);
   report.scaled = std::move(found.types);
   return {};
+}
+
+// Errors of reading, by whatever path a value was read: none of them leaves a report that looks
+// whole. Each is said once.
+void take_read_troubles(const FitInputs& inputs, FitReport& report) {
+  const auto take = [&](const std::vector<std::string>& troubles) {
+    report.troubles.insert(report.troubles.end(), troubles.begin(), troubles.end());
+  };
+  for (const Dump& dump : inputs.dumps) take(dump.read_troubles());
+  if (inputs.network != nullptr) take(inputs.network->read_troubles());
+  std::set<std::string> said;
+  std::erase_if(report.troubles,
+                [&](const std::string& trouble) { return !said.insert(trouble).second; });
 }
 
 // `pieces`: nullptr, where all is measured here.
@@ -71,6 +83,9 @@ Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const Ite
                inputs.network != nullptr
                    ? judge_all(*inputs.network, inputs.dumps, type, known, options.execution)
                    : measure_alone(inputs.dumps, type, known, options.execution, report));
+    take_read_troubles(inputs, report);
+    if (found.unjudged > 0 && found.unjudged == found.layers.size() && !report.troubles.empty())
+      return fail(ErrorCode::io, report.troubles.front());
     if (found.unjudged > 0 && found.unjudged == found.layers.size())
       return fail(ErrorCode::refused, "no layer can be judged, as '" + found.layers[0].name +
                                           "': " + found.layers[0].why);
@@ -80,6 +95,7 @@ Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const Ite
   if (!scaled.empty())
     BTF_TRY(measure_scaled(inputs, scaled, pieces != nullptr ? &pieces->scaled() : nullptr, options,
                            report));
+  take_read_troubles(inputs, report);
   for (const TensorSet& set : dumps) BTF_TRY(set.check_unchanged());
   return report;
 }

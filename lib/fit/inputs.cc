@@ -21,6 +21,7 @@ Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, 
     for (const DumpedTensor& tensor : dumps[d].tensors()) {
       BTF_ASSIGN(const auto file, sets[d].file(tensor.place.member));
       const auto read = file->tensor(tensor.place.index);
+      if (!read) dumps[d].note(read.error().in_file(sets[d].path()).within("'" + tensor.name + "'"));
       if (!read || !read->dtype) continue;
       const DTypeInfo& dtype = info(*read->dtype);
       if (!dtype.floating()) {
@@ -39,6 +40,9 @@ Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, 
           ": what its numbers lost before does not show; dump a run in float32");
   }
   if (floats == 0 && !report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
+  if (floats == 0)
+    for (const Dump& dump : dumps)
+      for (const std::string& trouble : dump.read_troubles()) return fail(ErrorCode::io, trouble);
   if (floats == 0)
     return fail(ErrorCode::refused, "no tensor of " + sets[0].path() + " holds floats");
   if (graph && report.unused.size() == floats)

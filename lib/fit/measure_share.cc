@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,13 +19,32 @@ namespace {
 // As many are lost if the process ends.
 constexpr std::size_t kTogether = 32;
 
-std::string trouble_of(const FitMeasures& measures) {
+using Texts = std::set<std::string>;
+
+Texts read_troubles(const FitPlan& plan) {
+  Texts all;
+  const auto add = [&](const std::vector<std::string>& troubles) {
+    all.insert(troubles.begin(), troubles.end());
+  };
+  for (const Dump& dump : plan.dumps()) add(dump.read_troubles());
+  if (plan.network() != nullptr) add(plan.network()->read_troubles());
+  return all;
+}
+
+// What of the item could not be read: its own values, or those that its layer reads.
+Texts troubles_of(const FitMeasures& measures, const Texts& unread) {
+  Texts found;
+  const auto take = [&](const std::string& trouble) {
+    if (!trouble.empty()) found.insert(trouble);
+  };
   for (const FitMeasures::OfRun& run : measures.runs)
-    for (const FitMeasures::OfType& type : run.types)
-      if (!type.trouble.empty()) return type.trouble;
-  for (const ScaledMeasure& scales : measures.scales)
-    if (!scales.trouble.empty()) return scales.trouble;
-  return "";
+    for (const FitMeasures::OfType& type : run.types) {
+      take(type.trouble);
+      for (const ValueNoise& value : type.values) take(value.trouble);
+      if (type.node && unread.contains(type.node->plain.trouble)) take(type.node->plain.trouble);
+    }
+  for (const ScaledMeasure& scales : measures.scales) take(scales.trouble);
+  return found;
 }
 
 class ShareMeasuring {
@@ -50,12 +71,24 @@ class ShareMeasuring {
     std::vector<const FitItem*> items;
     for (const std::uint64_t number : numbers) items.push_back(&plan_.items()[number]);
     BTF_ASSIGN(std::vector<FitMeasures> found, measuring_.run(items));
+    BTF_TRY(check_read(found));
+    const Texts unread = read_troubles(plan_);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      MeasuredFit measured{.trouble = trouble_of(found[i])};
+      const Texts troubles = troubles_of(found[i], unread);
+      MeasuredFit measured{.trouble = troubles.empty() ? "" : *troubles.begin()};
       measured.measures = std::make_shared<FitMeasures>(std::move(found[i]));
       BTF_ASSIGN(measured.files, files_of(*items[i]));
       share_.take(numbers[i], measured);
     }
+    return {};
+  }
+
+  // An error of reading that no item tells of: the shard is to be run again.
+  Status check_read(std::span<const FitMeasures> found) {
+    const Texts unread = read_troubles(plan_);
+    for (const FitMeasures& measures : found) told_.merge(troubles_of(measures, unread));
+    for (const std::string& trouble : unread)
+      if (!told_.contains(trouble)) return fail(ErrorCode::io, trouble);
     return {};
   }
 
@@ -78,6 +111,7 @@ class ShareMeasuring {
   const FitOptions& options_;
   std::optional<FileState> graph_;  // before it was read
   FitShare& share_;
+  Texts told_;  // troubles of items
   ItemMeasuring measuring_;
 };
 

@@ -198,7 +198,7 @@ Result<FitOfType> measure_alone(const std::vector<Dump>& dumps, const NarrowType
       const auto measure = known.pieces != nullptr ? known.pieces->tensor(known.type, tensor)
                                                    : measure_dumped(dump, tensor, type);
       if (!measure) {
-        report.troubles.push_back("'" + tensor.name + "': " + measure.error().text());
+        report.troubles.push_back(measure.error().text());
         continue;
       }
       if (!*measure) continue;

@@ -102,12 +102,16 @@ class Evaluation::Stored final : public Tensor {
   }
 
   void note_trouble() {
-    if (numbers_.trouble()) give_up(evaluation_.now_->effort, numbers_.trouble()->text());
+    if (!numbers_.trouble()) return;
+    evaluation_.see(*numbers_.trouble());
+    give_up(evaluation_.now_->effort, numbers_.trouble()->text());
   }
 
   double peak() {
     const auto peak = numbers_.peak();
-    return peak ? *peak : give_up(evaluation_.now_->effort, peak.error().text()).value;
+    if (peak) return *peak;
+    note_trouble();
+    return kNone;
   }
 
   Evaluation& evaluation_;
@@ -208,6 +212,10 @@ void Evaluation::change(std::uint32_t value, ChangeNumber by) { changes_[value] 
 
 void Evaluation::change_readings(ChangeReading by) { change_readings_ = std::move(by); }
 
+void Evaluation::see(const Error& error) {
+  if (!unread_ && is_of_reading(error)) unread_ = error;
+}
+
 Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
   BTF_ASSIGN(Tensor* const found, unchanged(value));
   const auto change = changes_.find(value);
@@ -220,15 +228,23 @@ Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
 Result<Tensor*> Evaluation::unchanged(std::uint32_t value) {
   if (const auto known = tensors_.find(value); known != tensors_.end()) return known->second.get();
   if (!left_out_.contains(value)) {
-    BTF_ASSIGN(std::optional<StoredNumbers> numbers, stored_(value));
-    if (numbers) {
-      replace(value, *std::move(numbers));
+    auto numbers = stored_(value);
+    if (!numbers) {
+      see(numbers.error());
+      return std::unexpected(numbers.error());
+    }
+    if (*numbers) {
+      replace(value, **std::move(numbers));
       return tensors_[value].get();
     }
   }
   if (network_.values()[value].weight) {
-    BTF_ASSIGN(StoredNumbers numbers, network_.weight(network_.values()[value]));
-    replace(value, std::move(numbers));
+    auto numbers = network_.weight(network_.values()[value]);
+    if (!numbers) {
+      see(numbers.error());
+      return std::unexpected(numbers.error());
+    }
+    replace(value, *std::move(numbers));
     return tensors_[value].get();
   }
   return computed(value);
@@ -263,7 +279,10 @@ Result<Evaluation::Made*> Evaluation::made(std::uint32_t node) {
   const auto [at, added] = now_->made.try_emplace(node);
   Made& made = at->second;
   if (added)
-    if (const Status status = make(node, made); !status) made.trouble = status.error().text();
+    if (const Status status = make(node, made); !status) {
+      see(status.error());
+      made.trouble = status.error().text();
+    }
   if (!made.op) return not_computed(made.trouble);
   return &made;
 }

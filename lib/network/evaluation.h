@@ -68,6 +68,9 @@ class Evaluation {
   // By these half steps.
   const Effort& effort() const { return now_->effort; }
 
+  // The first error of reading what was asked for; whoever gave the numbers has noted it, too.
+  const std::optional<Error>& unread() const { return unread_; }
+
  private:
   class Stored;
   class Computed;
@@ -90,12 +93,15 @@ class Evaluation {
   };
 
   Result<Tensor*> unchanged(std::uint32_t value);
+  // Keeps an error of reading.
+  void see(const Error& error);
   Result<Made*> made(std::uint32_t node);
   Status make(std::uint32_t node, Made& made);
 
   const Network& network_;
   FindStored stored_;
   std::uint64_t most_terms_;
+  std::optional<Error> unread_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* now_ = nullptr;  // one of them
   std::map<std::uint32_t, std::unique_ptr<Tensor>> tensors_;

@@ -1,6 +1,7 @@
 #include "network/network.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "btf/try.h"
 #include "formats/onnx/messages.h"
@@ -29,6 +30,9 @@ Result<Network> Network::read(const std::string& path) {
   auto model = open_source(path);
   if (!model) return std::unexpected(model.error().in_file(path));
   auto weights = TensorFile::open(path);
+  // It may be no file of tensors; that it could not be read is another matter.
+  if (!weights && is_of_reading(weights.error()) && weights.error().code != ErrorCode::malformed)
+    return std::unexpected(weights.error());
   return of(*std::move(model),
             weights ? std::make_shared<const TensorFile>(*std::move(weights)) : nullptr, path);
 }
@@ -37,11 +41,12 @@ Result<Network> Network::of(std::shared_ptr<const ByteSource> model,
                             std::shared_ptr<const TensorFile> weights, const std::string& path) {
   const auto in_file = [&](const Error& error) { return std::unexpected(error.in_file(path)); };
   Network network;
+  network.path_ = path;
   network.model_ = std::move(model);
   network.weights_ = std::move(weights);
   if (const Status read = network.read_versions(); !read) return in_file(read.error());
   if (const Status read = network.read_nodes(); !read) return in_file(read.error());
-  network.take_weights();
+  if (const Status taken = network.take_weights(); !taken) return in_file(taken.error());
   if (const Status read = network.read_borders(); !read) return in_file(read.error());
   for (std::uint32_t node = 0; node < network.nodes_.size(); ++node) network.check_counts(node);
   return network;
@@ -179,19 +184,33 @@ std::string Network::why_unsound(std::uint32_t node) const {
   return at == unsound_.end() ? "" : at->second;
 }
 
-void Network::take_weights() {
-  if (!weights_) return;
+Status Network::take_weights() {
+  if (!weights_) return {};
   for (std::uint64_t i = 0; i < weights_->tensor_count(); ++i) {
-    const auto name = weights_->own_name(i);
-    if (!name || !*name) continue;
-    const auto at = numbers_.find(**name);
+    BTF_ASSIGN(const std::optional<std::string> name, weights_->own_name(i));
+    if (!name) continue;
+    const auto at = numbers_.find(*name);
     if (at == numbers_.end() || values_[at->second].weight) continue;
     values_[at->second].weight = i;
-    take_from_node(values_[at->second], "'" + **name + "' is a weight of the model too");
+    take_from_node(values_[at->second], "'" + *name + "' is a weight of the model too");
   }
+  return {};
 }
 
 Result<StoredNumbers> Network::weight(const Value& value) const {
+  Result<StoredNumbers> found = open_weight(value);
+  if (found) {
+    found->note_troubles(troubles_, value.name);
+  } else {
+    found = std::unexpected(found.error().in_file(path_).within("'" + value.name + "'"));
+    // A model may have come without the files of its weights: its graph says the order all the
+    // same. Whoever cannot do without them says what is missing.
+    if (found.error().system != ENOENT) troubles_->note(found.error());
+  }
+  return found;
+}
+
+Result<StoredNumbers> Network::open_weight(const Value& value) const {
   const std::scoped_lock lock(*weights_mutex_);
   BTF_ASSIGN(TensorInfo tensor, weights_->tensor(*value.weight));
   return StoredNumbers::open(weights_, std::move(tensor));
@@ -209,11 +228,26 @@ std::int64_t Network::version(std::string_view domain) const {
 
 Result<Attributes> Network::attributes(const Node& node) const {
   Window window(*model_, model_->size());
-  return read_attributes(window, node.place);
+  Result<Attributes> read = read_attributes(window, node.place);
+  if (!read) {
+    read = std::unexpected(read.error().in_file(path_));
+    troubles_->note(read.error());
+  }
+  return read;
 }
 
 Result<std::vector<double>> Network::attribute_tensor(const ProtoRange& place, Dims& dims,
                                                       DType& dtype) const {
+  Result<std::vector<double>> read = read_tensor(place, dims, dtype);
+  if (!read) {
+    read = std::unexpected(read.error().in_file(path_));
+    troubles_->note(read.error());
+  }
+  return read;
+}
+
+Result<std::vector<double>> Network::read_tensor(const ProtoRange& place, Dims& dims,
+                                                 DType& dtype) const {
   constexpr std::uint64_t kMost = 1U << 16;
   Window window(*model_, model_->size());
   BTF_ASSIGN(const OnnxTensor tensor, read_onnx_tensor(window, place));

@@ -71,19 +71,25 @@ class Network {
   // The tensor in an attribute, in full.
   Result<std::vector<double>> attribute_tensor(const ProtoRange& place, Dims& dims,
                                                DType& dtype) const;
+  // Errors of reading the model, and the files of its weights, since it was opened.
+  std::vector<std::string> read_troubles() const { return troubles_->texts(); }
 
  private:
   Network() = default;
   Status read_nodes();
   Status read_versions();
+  Result<StoredNumbers> open_weight(const Value& value) const;
+  Result<std::vector<double>> read_tensor(const ProtoRange& place, Dims& dims, DType& dtype) const;
   Status read_borders();
-  void take_weights();
+  Status take_weights();
   void add_output(std::uint32_t node, const std::string& name);
   void take_from_node(Value& value, const std::string& why);
   void check_counts(std::uint32_t node);
   std::string described(std::uint32_t node) const;
   std::uint32_t value(const std::string& name);
 
+  std::string path_;
+  std::shared_ptr<ReadTroubles> troubles_ = std::make_shared<ReadTroubles>();
   std::shared_ptr<const ByteSource> model_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;

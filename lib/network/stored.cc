@@ -58,6 +58,13 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
   return stored;
 }
 
+void StoredNumbers::give_up(const Error& error) {
+  if (trouble_) return;
+  trouble_ = error.in_file(file_->path());
+  if (!name_.empty()) trouble_ = trouble_->within("'" + name_ + "'");
+  if (noted_) noted_->note(*trouble_);
+}
+
 std::uint64_t StoredNumbers::stored_place(std::uint64_t number) const {
   return plain_ ? number : offset(*tensor_->storage, index_of(number, tensor_->dims));
 }
@@ -82,7 +89,7 @@ std::optional<std::uint64_t> StoredNumbers::read_blocks(std::uint64_t block) {
   const std::uint64_t first = block * kBlock;
   const std::uint64_t count = std::min(blocks * kBlock, tensor_->storage->storage_elements - first);
   if (const Status read = stored_->read(first, count, bytes_.data()); !read) {
-    if (!trouble_) trouble_ = read.error();
+    give_up(read.error());
     return std::nullopt;
   }
   // The one that is wanted comes last, where none of the others takes its slot.
@@ -115,7 +122,7 @@ void StoredNumbers::pass_over(std::uint64_t first, std::span<double> into) {
   if (codes == nullptr) {
     run_.resize(into.size() * info(*tensor_->dtype).buffer_bytes());
     if (const Status read = stored_->read(first, into.size(), run_.data()); !read) {
-      if (!trouble_) trouble_ = read.error();
+      give_up(read.error());
       std::ranges::fill(into, kNoNumber);
       return;
     }

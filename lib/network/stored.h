@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "btf/error.h"
 #include "btf/file.h"
 #include "convert/quantize/plan.h"
+#include "core/read_errors.h"
 #include "elements/stored_elements.h"
 #include "kernels/number/widen.h"
 
@@ -23,6 +25,12 @@ class StoredNumbers {
   // whose scales are a tensor of blocks, sparse tensors of many elements.
   static Result<StoredNumbers> open(std::shared_ptr<const TensorFile> file, TensorInfo tensor,
                                     QuantizePlan scales = {});
+
+  // Notes its errors of reading there, too, under this name.
+  void note_troubles(std::shared_ptr<ReadTroubles> troubles, std::string name) {
+    noted_ = std::move(troubles);
+    name_ = std::move(name);
+  }
 
   const TensorInfo& tensor() const { return *tensor_; }
   bool scaled() const { return scales_.scaling == Scaling::dequantize; }
@@ -52,6 +60,7 @@ class StoredNumbers {
 
  private:
   StoredNumbers() = default;
+  void give_up(const Error& error);
   std::uint64_t stored_place(std::uint64_t number) const;
   double code_at(std::uint64_t number) {
     if (!stored_) return whole_[number];
@@ -96,6 +105,8 @@ class StoredNumbers {
   std::uint64_t run_blocks_ = 1;       // from there on, as wanted so far
   std::unique_ptr<double[]> numbers_;  // of all slots; pages that are not used are not touched
   std::optional<Error> trouble_;
+  std::shared_ptr<ReadTroubles> noted_;  // nullptr: nowhere
+  std::string name_;
   std::vector<std::byte> run_;  // bytes of what is passed over
   std::vector<double> whole_;   // of what is read at once
   std::optional<double> peak_;

@@ -20,6 +20,7 @@ using report::JsonNode;
 namespace {
 
 Json value_json(const ValueNoise& value) {
+  if (!value.trouble.empty()) return {{"trouble", value.trouble}};
   if (!value.known) return nullptr;
   const TensorMeasure& measure = value.measure;
   return {{"floating", value.floating},
@@ -37,6 +38,11 @@ Json value_json(const ValueNoise& value) {
 
 ValueNoise read_value_of_part(const JsonNode& node) {
   if (node.null()) return {};
+  ValueNoise unread;
+  if (node.has("trouble")) {
+    unread.trouble = node["trouble"].text();
+    return unread;
+  }
   ValueNoise value{.measure = {.elements = node["elements"].count(),
                                .nan = node["nan"].count(),
                                .infinite = node["inf"].count(),
@@ -161,6 +167,7 @@ Json scales_json(const ScaledMeasure& scales) {
   for (const FitScaledTensor& type : scales.types)
     json["types"].push_back(report::scaled_tensor_json(type));
   if (!scales.trouble.empty()) json["trouble"] = scales.trouble;
+  if (scales.unread) json["unread"] = true;
   return json;
 }
 
@@ -169,6 +176,7 @@ ScaledMeasure read_scales(const JsonNode& node) {
   node["types"].each(
       [&](const JsonNode& type) { scales.types.push_back(report::read_scaled_tensor(type)); });
   if (node.has("trouble")) scales.trouble = node["trouble"].text();
+  if (node.has("unread")) scales.unread = node["unread"].flag();
   return scales;
 }
 

@@ -103,6 +103,7 @@ PartLine part_line(const LayerItem& item) {
             {"layer", item.name},
             {"result", result},
             {"trouble", measured.trouble.empty() ? Json() : Json(measured.trouble)}};
+  if (measured.unread) json["unread"] = true;
   report::add_figures(json, measured.figures);
   Json runs = Json::array();
   if (measured.figures)
@@ -130,6 +131,7 @@ Result<LayerItem> read_layer_item(std::string_view line) {
                  .actual_path = node["actual"].text(),
                  .golden_path = node["golden"].text()};
   if (!node["trouble"].null()) item.measured.trouble = node["trouble"].text();
+  if (node.has("unread")) item.measured.unread = node["unread"].flag();
   if (!node["elements"].null()) item.measured.figures = report::read_figures(node);
   if (node.has("check"))
     item.measured.check = std::make_shared<SideCheck>(read_check(node["check"]));

@@ -146,7 +146,7 @@ def check_twice(tool):
 
 
 def check_weights_gone(tool):
-    """Layers whose weights are in a file that is not there, or short, are not judged; the others are."""
+    """Layers whose weights are in a file that is not there, or short, are not judged; the others are, and it is trouble."""
     net = Net(x=normal(4, 32))
     output = net.add("relu", "Relu", net.add("product", "MatMul", "x", normal(32, 8)))
     tool.model(net.model([output]), save_as_external_data=True, location="weights.bin", size_threshold=0)
@@ -158,7 +158,10 @@ def check_weights_gone(tool):
                 file.write(b"1234")
         else:
             os.remove(tool.file("weights.bin"))
-        of_type = tool.report(dump, code=0)[0]["types"][0]
+        report, lines = tool.report(dump, code=2)
+        tool.has("said once", " ".join(lines), "btftool: model.onnx: ", "weights.bin", why)
+        tool.same("said once", len(lines), 1)
+        of_type = report["types"][0]
         tool.same("unjudged", sorted(layers_in(of_type, "unjudged")), ["product"])
         tool.has("why", layers_in(of_type, "unjudged")["product"]["why"], "weights.bin", why)
         text = tool.run("--graph", "model.onnx", dump).stdout

@@ -1,4 +1,4 @@
-"""Models that nobody means well with: `btftool layers --graph` says what is wrong or judges without them.
+"""Models that nobody means well with: `btftool layers --graph` and `btftool fit --graph` say what is wrong or judge without them.
 
   hostile.py BTFTOOL [MUTATIONS [SEED]]
 """
@@ -111,7 +111,7 @@ class Asked:
         rng = np.random.default_rng(2)
         x, y = (rng.normal(size=DIMS).astype(np.float32) for _ in range(2))
         for name, noise in (("golden", 0), ("actual", 1e-3)):
-            np.savez(os.path.join(scratch, name + ".npz"), x=x, y=y + np.float32(noise) * x)
+            np.savez(os.path.join(scratch, name + ".npz"), x=x, y=y + np.float32(noise) * x, z=np.abs(x))
 
     def ask(self, content):
         path = os.path.join(self.scratch, "model.onnx")
@@ -122,11 +122,85 @@ class Asked:
                               capture_output=True, timeout=60)
         if done.returncode not in (0, 1, 2) or not done.stdout or (done.returncode == 2 and not done.stderr):
             raise SystemExit(f"{self.name}: exit code {done.returncode}: {done.stderr.decode()[-300:]}")
+        if self.name != "deep":
+            self.fit(path)
         report = json.loads(done.stdout)
         if "error" in report:
             return None, done.stderr.decode()
         spots = {p["golden"]: p["spot"] for p in report["pairs"]}
         return spots["y"], report["verdict"]["words"]
+
+
+    def fit(self, path, words=None):
+        """The other walk over the same graph, by all that it measures, and in a part. With `words`: they are among the reasons."""
+        part = os.path.join(self.scratch, "fit.part")
+        dump = os.path.join(self.scratch, "golden.npz")
+        for options in (["--json"], ["--dtype", "int8,bf16"], ["--shard", "1/1", "--part", part]):
+            if os.path.exists(part):
+                os.remove(part)
+            done = subprocess.run([self.tool, "fit", *options, "--graph", path, dump], capture_output=True, timeout=60)
+            if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not done.stderr):
+                raise SystemExit(f"{self.name}: fit {options}: exit code {done.returncode}: {done.stderr.decode()[-300:]}")
+            if words and words not in done.stdout.decode() + done.stderr.decode():
+                raise SystemExit(f"{self.name}: fit does not say '{words}': {done.stdout.decode()[-600:]} {done.stderr.decode()[-300:]}")
+            words = None
+
+
+# Attributes without which onnx.checker refuses the node.
+NEEDED = {"Einsum": {"equation": "ij->ij"}, "Cast": {"to": 1}, "AveragePool": {"kernel_shape": [2, 2]},
+          "MaxPool": {"kernel_shape": [2, 2]}, "LpPool": {"kernel_shape": [2, 2]}, "LRN": {"size": 3}, "Concat": {"axis": 1},
+          "DepthToSpace": {"blocksize": 2}, "SpaceToDepth": {"blocksize": 2}, "BitShift": {"direction": "LEFT"},
+          "GroupNormalization": {"num_groups": 1}}
+
+
+def every_operator(asked):
+    """All operators that ONNX has, with no input, one, two and many, and outputs that are nameless, absent, taken, or in a cycle."""
+    count = legal = 0
+    for op in sorted({schema.name for schema in onnx.defs.get_all_schemas() if schema.domain == ""}):
+        if op in ("If", "Loop", "Scan", "SequenceMap"):
+            continue
+        graphs = [[node(op, ins, outs, **NEEDED.get(op, {}))]
+                  for ins, outs in (([], ["y"]), (["x"], ["y"]), (["x", "x"], ["y"]), (["x"] * 3, ["y", "p"]), (["x"] * 9, ["y", "p", "q"]),
+                                    (["", "x"], ["y"]), (["x", ""], ["y"]), (["x", "x", "x"], [""]), (["x"], ["", "y"]), (["x"], []),
+                                    (["x", "x"], ["y", "y"]), (["x"], ["x"]), (["y"], ["y"]))]
+        graphs.append([node(op, ["b"], ["a"], **NEEDED.get(op, {})), node(op, ["a"], ["b"], **NEEDED.get(op, {})), node("Add", ["b", "x"])])
+        for nodes in graphs:
+            made = model(nodes)
+            asked.name = f"{op} of {list(nodes[0].input)} to {list(nodes[0].output)}"
+            path = os.path.join(asked.scratch, "model.onnx")
+            onnx.save(made, path)
+            try:
+                onnx.checker.check_model(made)
+                legal += 1
+            except (onnx.checker.ValidationError, ValueError):
+                pass
+            count += 1
+            for command in (["fit", "--json"], ["fit", "--dtype", "int8"], ["layers", "--no-hints", "--json"]):
+                done = subprocess.run([asked.tool, *command, "--graph", path, os.path.join(asked.scratch, "golden.npz"),
+                                       *([os.path.join(asked.scratch, "golden.npz")] if command[0] == "layers" else [])],
+                                      capture_output=True, timeout=60)
+                if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not done.stderr):
+                    raise SystemExit(f"{asked.name}: {command}: exit code {done.returncode}: {done.stderr.decode()[-300:]}")
+    print(f"every operator: {count} models, {legal} of them legal")
+
+
+def whys(asked):
+    """What is wrong is said, by fit as by layers."""
+    for name, nodes, words in (
+        ("no name", [node("Relu", ["x"], [""]), node("Neg", ["x"])], "its first output has no name"),
+        ("taken", [node("Relu", ["x"], ["y"], name="r"), node("Neg", ["x"], ["y"], name="n")], "'y' is made by 'r' before it"),
+        ("twice", [node("Split", ["x"], ["y", "y"], name="s", axis=3)], "'y' is made by 's' twice"),
+        ("cycle", [node("Relu", ["y"], ["a"], name="r"), node("Neg", ["a"], ["y"], name="n")], "'y' is read before 'n' makes it"),
+        ("own", [node("Relu", ["y"], ["y"], name="r"), node("Neg", ["x"], ["q"])], "'y' is an input and an output of 'r'"),
+        ("input", [node("Relu", ["y"], ["x"], name="r")], "'x' is an input of the graph too"),
+        ("arity", [node("Relu", ["x", "x"])], "Relu has 1 inputs, not 2"),
+        ("few", [node("MatMul", ["x"])], "MatMul has 2 inputs, not 1"),
+    ):
+        asked.name = name
+        path = os.path.join(asked.scratch, "model.onnx")
+        # A layer that can be judged, so that there is a report.
+        onnx.save(model([*nodes, node("Abs", ["x"], ["z"])]), path)
+        asked.fit(path, words)
 
 
 def inputs_behind(tool, scratch):
@@ -171,6 +245,8 @@ def main():
             if spot["state"] not in ("unchecked", "follows") and name not in ("many inputs", "twice"):
                 wrong += 1
                 print(f"{name}: {spot}")
+        whys(asked)
+        every_operator(asked)
         wrong += inputs_behind(tool, scratch)
         content = bytearray(whole(rng).SerializeToString())
         for number in range(mutations):

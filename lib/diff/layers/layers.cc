@@ -107,11 +107,28 @@ LayerOptions expected_options(const LayerOptions& options) {
   return plain;
 }
 
+// What could not be read of another run is trouble of this one.
+void take_troubles(const PairedLayers& paired, const LayerReport& other, LayerReport& report) {
+  for (const auto& troubles : {other.troubles, paired.unread})
+    for (const std::string& trouble : troubles)
+      if (std::ranges::find(report.troubles, trouble) == report.troubles.end())
+        report.troubles.push_back(trouble);
+}
+
+// Of it nothing is left to compare with.
+std::unexpected<Error> nothing_paired(const LayerReport& report, const TensorSet& set,
+                                      const TensorSet& with) {
+  if (!report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
+  return std::unexpected(
+      Error{ErrorCode::refused, "no tensor of it is paired with one of " + with.path()}.in_file(
+          set.path()));
+}
+
 // The other run's errors, by golden's names.
 Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& options,
                     const Measuring& measuring, LayerReport& report) {
   LayerReport other;
-  BTF_ASSIGN(const PairedLayers unused,
+  BTF_ASSIGN(const PairedLayers paired,
              pair_and_measure(baseline, golden, baseline_options(options), measuring, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
   std::uint64_t known = 0;
@@ -127,17 +144,15 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
     report.warnings.push_back(baseline.path() +
                               ": is equal to golden in every tensor, so that any error is unusual: "
                               "is it a run of the device?");
-  if (known > 0) return {};
-  return std::unexpected(
-      Error{ErrorCode::refused, "no tensor of it is paired with one of " + golden.path()}.in_file(
-          baseline.path()));
+  take_troubles(paired, other, report);
+  return known > 0 ? Status{} : nothing_paired(report, baseline, golden);
 }
 
 // Does the run that was watched give what the one that was not gave?
 Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& options,
                     const Measuring& measuring, LayerReport& report) {
   LayerReport other;
-  BTF_ASSIGN(const PairedLayers unused,
+  BTF_ASSIGN(const PairedLayers paired,
              pair_and_measure(actual, expected, expected_options(options), measuring, other));
   for (const Layer& layer : other.layers) {
     if (!layer.figures) continue;
@@ -149,10 +164,8 @@ Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& 
     const double e = special ? HUGE_VAL : figures.relative_error;
     report.watched_error = std::max(report.watched_error.value_or(0), e);
   }
-  if (report.watched_error) return {};
-  return std::unexpected(
-      Error{ErrorCode::refused, "no tensor of it is paired with one of " + actual.path()}.in_file(
-          expected.path()));
+  take_troubles(paired, other, report);
+  return report.watched_error ? Status{} : nothing_paired(report, expected, actual);
 }
 
 // Why: of what broke and of wrong dumps, which are few.

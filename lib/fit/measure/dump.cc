@@ -71,12 +71,26 @@ const DumpedTensor* Dump::find(std::uint32_t value) const {
 std::uint64_t Dump::bytes(const DumpedTensor& tensor) const {
   const std::scoped_lock lock(*mutex_);
   const auto file = set_.file(tensor.place.member);
-  if (!file) return 0;
-  const auto info = (*file)->tensor(tensor.place.index);
-  return info ? info->data_bytes : 0;
+  const auto info = file ? (*file)->tensor(tensor.place.index) : std::unexpected(file.error());
+  if (info) return info->data_bytes;
+  note(info.error().in_file(set_.path(tensor.place.member)).within("'" + tensor.name + "'"));
+  return 0;
 }
 
 Result<network::StoredNumbers> Dump::open(const DumpedTensor& tensor) const {
+  Result<network::StoredNumbers> found = open_locked(tensor);
+  if (found) {
+    found->note_troubles(troubles_, tensor.name);
+  } else {
+    found = std::unexpected(found.error()
+                                .in_file(set_.path(tensor.place.member))
+                                .within("'" + tensor.name + "'"));
+    note(found.error());
+  }
+  return found;
+}
+
+Result<network::StoredNumbers> Dump::open_locked(const DumpedTensor& tensor) const {
   // Sets and files are not for several threads at once; reading elements is.
   const std::scoped_lock lock(*mutex_);
   BTF_ASSIGN(std::shared_ptr<const TensorFile> file, set_.file(tensor.place.member));

@@ -37,15 +37,21 @@ class Dump {
   std::uint64_t bytes(const DumpedTensor& tensor) const;
   // An error: why its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;
+  // Errors of reading its tensors, whatever was made of them.
+  std::vector<std::string> read_troubles() const { return troubles_->texts(); }
+  // Such an error of another process.
+  void note(const Error& error) const { troubles_->note(error); }
 
  private:
   explicit Dump(TensorSet& set) : set_(set), mutex_(std::make_unique<std::mutex>()) {}
   void match(const network::Network& network, std::vector<std::string>& troubles);
+  Result<network::StoredNumbers> open_locked(const DumpedTensor& tensor) const;
 
   TensorSet& set_;
   std::vector<DumpedTensor> tensors_;
   std::unordered_map<std::uint32_t, std::size_t> by_value_;
   std::unique_ptr<std::mutex> mutex_;
+  std::shared_ptr<ReadTroubles> troubles_ = std::make_shared<ReadTroubles>();
 };
 
 // For evaluations of nodes; the dump outlives it.

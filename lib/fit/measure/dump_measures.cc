@@ -20,8 +20,10 @@ Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
   if (!numbers) return value;
   value.known = true;
   value.floating = numbers->floating();
+  BTF_ASSIGN(const TensorMeasure measure, measure_tensor(*numbers, type, value.lossy));
+  // Integers are read to the end as well: where bytes are damaged it shows there.
   if (!value.floating) return value;
-  BTF_ASSIGN(value.measure, measure_tensor(*numbers, type, value.lossy));
+  value.measure = measure;
   value.noise = value.measure.noise();
   if (execution.progress && dump.find(which) != nullptr)
     execution.progress(numbers->elements() * info(numbers->dtype()).bits / 8);
@@ -84,7 +86,13 @@ void follow_infinite(const network::Network& network, const Dump& dump, const Na
 
 ValueNoise measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
                          std::uint32_t which, const Execution& execution) {
-  return read_value(network, dump, type, which, execution).value_or(ValueNoise{});
+  Result<ValueNoise> read = read_value(network, dump, type, which, execution);
+  if (read) return *std::move(read);
+  ValueNoise none;
+  if (!is_of_reading(read.error())) return none;
+  none.trouble = read.error().text();
+  dump.note(read.error());
+  return none;
 }
 
 Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& dump,
@@ -115,6 +123,8 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
 DumpMeasures measures_of(const network::Network& network, const Dump& dump, const NarrowType& type,
                          const DumpPieces& pieces) {
   DumpMeasures measures{.values = pieces.values, .nodes = {}};
+  for (const ValueNoise& value : measures.values)
+    if (!value.trouble.empty()) dump.note({ErrorCode::io, value.trouble});
   find_luck(network, type, measures.values);
   const NodeContext context{network, dump, type, measures.values};
   for (std::uint32_t node = 0; node < pieces.nodes.size(); ++node)

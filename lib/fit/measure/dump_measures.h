@@ -25,8 +25,8 @@ struct DumpPieces {
   std::vector<NodeVariants> nodes;
 };
 
-// A value by itself: noise is that of its own numbers. One that cannot be read is one that is not
-// there; what needs it says so.
+// A value by itself: noise is that of its own numbers. One that cannot be used is one that is not
+// there; one that cannot be read says so, and so does what needs it.
 ValueNoise measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
                          std::uint32_t which, const Execution& execution);
 

@@ -50,6 +50,7 @@ class NodeMeasuring {
       return network::not_computed(context_.network.why_unsound(number_));
     if (row->passing == Passing::none) return {};
     const Result<Operator*> made = evaluation_.made_operator(number_);
+    if (evaluation_.unread()) return std::unexpected(*evaluation_.unread());
     if (made) BTF_TRY(check_dims(**made));
     if (row->passing == Passing::moved) return moved(measure);
     if (row->passing == Passing::joined) return joined(measure);
@@ -75,6 +76,7 @@ class NodeMeasuring {
           output == network::kNoValue ? nullptr : context_.dump.find(output);
       if (dumped == nullptr) continue;
       const auto stored = context_.dump.open(*dumped);
+      if (!stored && is_of_reading(stored.error())) return std::unexpected(stored.error());
       if (!stored || are_alike(stored->tensor().dims, op.outputs()[i].dims)) continue;
       return fail(ErrorCode::refused, "'" + context_.network.values()[output].name +
                                           "' was dumped as " + dims_text(stored->tensor().dims) +

@@ -20,6 +20,7 @@ struct ValueNoise {
   TensorMeasure measure;
   LossyRuns lossy{};      // of what was measured by this process
   bool known = false;     // it was measured
+  std::string trouble{};  // an error of reading it
   bool floating = false;  // it holds floats
   double noise = 0;       // its own rounding error: root mean square
   // Its numbers are of the type by chance, while those that it is computed from are not.

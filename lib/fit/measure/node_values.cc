@@ -23,6 +23,7 @@ std::unexpected<Error> NodeValues::not_there(std::uint32_t value) const {
 
 Status NodeValues::check(std::uint32_t value) const {
   const ValueNoise& own = context_.values[value];
+  if (!own.trouble.empty()) return fail(ErrorCode::io, own.trouble);
   if (!own.known) return not_there(value);
   if (own.floating && own.measure.elements > 0 && own.measure.nan == own.measure.elements)
     return fail(ErrorCode::refused, "'" + context_.network.values()[value].name + "' is all NaN");
@@ -57,9 +58,11 @@ Result<std::optional<Numbers>> open_numbers(const network::Network& network, con
   }
   network::Evaluation evaluation(network, stored_in(dump), kMostTerms);
   const auto tensor = evaluation.computed(value);
+  if (evaluation.unread()) return std::unexpected(*evaluation.unread());
   if (!tensor || (*tensor)->elements() > kMostComputed) return std::nullopt;
   std::vector<double> numbers((*tensor)->elements());
   for (std::uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = (*tensor)->value(i);
+  if (evaluation.unread()) return std::unexpected(*evaluation.unread());
   if (!evaluation.effort().trouble.empty()) return std::nullopt;
   return std::optional<Numbers>(std::in_place, std::move(numbers), (*tensor)->dims(),
                                 (*tensor)->dtype());

@@ -124,7 +124,8 @@ class PlaceChain {
 
 std::optional<double> chain_error(const NodeContext& context, std::uint32_t value,
                                   const Ways& ways) {
-  return PlaceChain(context, value).error(ways).value_or(std::nullopt);
+  const auto error = PlaceChain(context, value).error(ways);
+  return error ? *error : std::nullopt;  // an error of reading is noted where it arose
 }
 
 }  // namespace btf

@@ -129,7 +129,9 @@ Result<ScaledMeasure> measure_wanted(const ScaledWanted& wanted, const network::
   auto found = measure_scales(source_of(wanted, network), dtypes, execution);
   if (!found) {
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
-    return ScaledMeasure{.types = {}, .trouble = found.error().text()};
+    return ScaledMeasure{.types = {},
+                         .trouble = found.error().text(),
+                         .unread = is_of_reading(found.error())};
   }
   if (execution.progress && !wanted.weight && !found->empty())
     execution.progress((*found)[0].elements * sizeof(float) * dtypes.size());
@@ -164,8 +166,8 @@ Result<ScalesFound> fit_scales(const network::Network* network, const std::vecto
       dtypes.size(), std::vector<double>(network != nullptr ? network->values().size() : 0, 0));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (!measured[i].trouble.empty())
-      (wanted[i].weight ? found.warnings : found.troubles)
-          .push_back("'" + wanted[i].name + "': " + measured[i].trouble);
+      (wanted[i].weight && !measured[i].unread ? found.warnings : found.troubles)
+          .push_back(measured[i].trouble);
     for (std::size_t type = 0; type < measured[i].types.size(); ++type) {
       FitScaledTensor& tensor = measured[i].types[type];
       tensor.name = wanted[i].name;

@@ -38,7 +38,8 @@ std::vector<ScaledWanted> wanted_scales(const network::Network* network,
 // The measures of one of them, by type; none: it holds no floats.
 struct ScaledMeasure {
   std::vector<FitScaledTensor> types{};
-  std::string trouble{};  // why it cannot be read
+  std::string trouble{};  // why it cannot be used
+  bool unread = false;    // that is an error of reading it
 };
 
 // An error: the caller has asked to stop.

@@ -138,8 +138,10 @@ UniformGains uniform_gains(const NodeContext& context, const std::vector<double>
                            std::uint32_t node, const NodeMeasure& measure) {
   const UniformGains none(measure.inputs.size());
   if (measure.passing != Passing::places || !measure.trouble.empty()) return none;
-  // What could be measured can be opened again; if not, its gains stay as they are.
-  return Places(context, relative, node, measure).run().value_or(none);
+  // What could be measured can be opened again; if not, its gains stay as they are. An error of
+  // reading is noted where it arose.
+  const auto found = Places(context, relative, node, measure).run();
+  return found ? *found : none;
 }
 
 Result<std::vector<UniformGains>> uniform_gains(const network::Network& network, const Dump& dump,

@@ -9,6 +9,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/read_errors.h"
 #include "diff/layers/measure/measure_queue.h"
 #include "diff/scaled_side.h"
 #include "sets/names/match.h"
@@ -139,7 +140,8 @@ class LayerPairing {
     const auto file = set.file(member);
     if (!file) return;
     if (const Status complete = (*file)->check_complete(); !complete)
-      report_.warnings.push_back(complete.error().text());
+      (complete.error().code == ErrorCode::io ? report_.troubles : report_.warnings)
+          .push_back(complete.error().text());
   }
 
   void take_members(const MemberPair& pair) {
@@ -269,7 +271,7 @@ class LayerPairing {
     if (measuring_.share != nullptr && !measuring_.share->is_own(measuring_.first + number))
       return take_known(number);
     if (!pair) return take(number, std::unexpected(pair.error()));
-    if (!fits) return give(number);
+    if (!fits) return give(number, false);
     if (ended_) return;
     if (const Status added = queue_.add(number, *std::move(pair)); !added) ended_ = added.error();
   }
@@ -297,13 +299,20 @@ class LayerPairing {
     if (known == nullptr) return;
     report_.layers[number].figures = known->figures;
     report_.layers[number].trouble = known->trouble;
+    if (known->unread) note_unread(number);
   }
 
-  void give(std::uint64_t number) {
+  void note_unread(std::uint64_t number) {
+    const Layer& layer = report_.layers[number];
+    found_.unread.push_back("'" + layer.name() + "' could not be measured: " + layer.trouble);
+  }
+
+  void give(std::uint64_t number, bool unread) {
     const Layer& layer = report_.layers[number];
     if (measuring_.share != nullptr)
-      measuring_.share->take(measuring_.first + number,
-                             {.figures = layer.figures, .trouble = layer.trouble});
+      measuring_.share->take(
+          measuring_.first + number,
+          {.figures = layer.figures, .trouble = layer.trouble, .unread = unread});
   }
 
   void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,
@@ -366,7 +375,9 @@ class LayerPairing {
       report_.layers[number].figures = *figures;
     else
       report_.layers[number].trouble = figures.error().text();
-    give(number);
+    const bool unread = !figures && is_of_reading(figures.error());
+    if (unread) note_unread(number);
+    give(number, unread);
   }
 
   TensorSet& actual_;

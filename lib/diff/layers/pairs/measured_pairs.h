@@ -27,6 +27,7 @@ struct PairedLayers {
   std::vector<SetTensor> golden;
   // Likewise: actual are codes whose scale nothing says, golden are numbers.
   std::vector<bool> codes{};
+  std::vector<std::string> unread{};  // layers that have no figures since they could not be read
   std::vector<NamedDump> actual_dumps{};  // all that are there, if a graph asks for them
   std::vector<NamedDump> golden_dumps{};
   MapUse map;

@@ -78,6 +78,10 @@ Status CheckingShare::give() {
     check(taken_[k]);
     return Status();
   }));
+  // Where something could not be read, nothing is said of elements: whoever merges asks for them
+  // again, and hears the error if there still is one.
+  if (!checks_.read_troubles().empty())
+    for (Taken& taken : taken_) taken.layer.check = nullptr;
   for (Taken& taken : taken_) {
     BTF_TRY(add_inputs(taken));
     share_.take(taken.number, taken.layer);

@@ -1,5 +1,7 @@
 #include "diff/layers/spot/dumps.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "btf/try.h"
@@ -64,7 +66,47 @@ std::uint32_t SpotDumps::value_of(std::uint64_t layer) const {
   return at == values_.end() ? network::kNoValue : at->second;
 }
 
+std::string SpotDumps::name_of(const DumpedValue& dumped) const {
+  const auto& dumps = of_actual_ ? paired_.actual_dumps : paired_.golden_dumps;
+  const auto own = std::ranges::find_if(dumps, [&](const NamedDump& dump) {
+    return dump.tensor.member == dumped.tensor.member && dump.tensor.index == dumped.tensor.index;
+  });
+  return own == dumps.end() ? "" : own->name;
+}
+
 Result<network::StoredNumbers> SpotDumps::open(const DumpedValue& dumped) const {
+  Result<network::StoredNumbers> found = open_locked(dumped);
+  if (found) {
+    found->note_troubles(troubles_, name_of(dumped));
+    if (const Status read = read_once(dumped, *found); !read) found = std::unexpected(read.error());
+  } else {
+    found = std::unexpected(found.error()
+                                .in_file(set_.path(dumped.tensor.member))
+                                .within("'" + name_of(dumped) + "'"));
+    troubles_->note(found.error());
+  }
+  return found;
+}
+
+// A layer's dump was read to its end when it was measured, so that damaged bytes have shown. Of
+// what is no layer only some elements would be read, and it would be judged by these.
+Status SpotDumps::read_once(const DumpedValue& dumped, network::StoredNumbers& numbers) const {
+  constexpr std::uint64_t kRun = 1U << 16;
+  const std::pair own(dumped.tensor.member, dumped.tensor.index);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (dumped.layer || !read_.insert(own).second) return {};
+  }
+  std::vector<double> run(std::min(kRun, numbers.elements()));
+  for (std::uint64_t first = 0; first < numbers.elements(); first += kRun) {
+    numbers.pass_over(first, std::span(run).first(static_cast<std::size_t>(
+                                 std::min(kRun, numbers.elements() - first))));
+    if (numbers.trouble()) return std::unexpected(*numbers.trouble());
+  }
+  return {};
+}
+
+Result<network::StoredNumbers> SpotDumps::open_locked(const DumpedValue& dumped) const {
   // Sets and files are not for several threads at once; reading elements is.
   const std::scoped_lock lock(mutex_);
   BTF_ASSIGN(const std::shared_ptr<const TensorFile> file, set_.file(dumped.tensor.member));

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "btf/layers/layers.h"
@@ -39,8 +43,14 @@ class SpotDumps {
   TensorSet& set() const { return set_; }
   // An error: why its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedValue& dumped) const;
+  // Errors of reading, whatever was made of the numbers.
+  std::vector<std::string> read_troubles() const { return troubles_->texts(); }
 
  private:
+  Result<network::StoredNumbers> open_locked(const DumpedValue& dumped) const;
+  Status read_once(const DumpedValue& dumped, network::StoredNumbers& numbers) const;
+  std::string name_of(const DumpedValue& dumped) const;
+
   TensorSet& set_;
   const PairedLayers& paired_;
   const LayerOptions& options_;
@@ -48,6 +58,9 @@ class SpotDumps {
   const LayerReport* fitted_;
   std::unordered_map<std::uint32_t, DumpedValue> dumped_;
   std::unordered_map<std::uint64_t, std::uint32_t> values_;  // of layers
+  // Dumps of no layer that were read to their ends.
+  mutable std::set<std::pair<std::uint64_t, std::uint64_t>> read_;
+  std::shared_ptr<ReadTroubles> troubles_ = std::make_shared<ReadTroubles>();
   mutable std::mutex mutex_;
 };
 

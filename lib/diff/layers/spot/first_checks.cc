@@ -107,4 +107,16 @@ SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,
   return found;
 }
 
+std::vector<std::string> FirstChecks::read_troubles() const {
+  std::vector<std::string> all = graphs_.golden.read_troubles();
+  const auto add = [&](const std::vector<std::string>& troubles) {
+    for (const std::string& trouble : troubles)
+      if (std::ranges::find(all, trouble) == all.end()) all.push_back(trouble);
+  };
+  if (graphs_.own) add(graphs_.own->read_troubles());
+  for (const SpotDumps* const dumps : {&actual_dumps_, &golden_dumps_, &golden_as_inputs_})
+    add(dumps->read_troubles());
+  return all;
+}
+
 }  // namespace btf

@@ -47,6 +47,8 @@ class FirstChecks {
   std::vector<std::uint64_t> sample(std::uint64_t i, const LayerFigures& figures) const;
   SideCheck check(std::uint64_t i, const LayerFigures& figures,
                   std::span<const std::uint64_t> sample, std::size_t least_level) const;
+  // Errors of reading models and dumps so far, each once.
+  std::vector<std::string> read_troubles() const;
 
  private:
   std::vector<std::uint64_t> worst(std::uint64_t i, const LayerFigures& figures) const;

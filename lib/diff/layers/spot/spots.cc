@@ -61,6 +61,10 @@ class SpotChecks {
       settle(i);
       BTF_TRY(check_cancelled(options_.execution));
     }
+    // What could not be read was no ground for any of it.
+    for (std::string& trouble : first_.read_troubles())
+      if (std::ranges::find(report_.troubles, trouble) == report_.troubles.end())
+        report_.troubles.push_back(std::move(trouble));
     return {};
   }
 
@@ -322,7 +326,7 @@ class SpotChecks {
     if (value == kNoValue) return element;
     auto golden = golden_dumps_.open(*golden_dumps_.find(value));
     if (!golden || off.number >= golden->elements()) return element;
-    element.golden = golden->at(off.number).value_or(0);
+    if (const auto number = golden->at(off.number)) element.golden = *number;
     return element;
   }
 

@@ -35,6 +35,7 @@ struct PlannedLayer {
 struct MeasuredLayer {
   std::optional<LayerFigures> figures{};
   std::string trouble{};  // why there are none
+  bool unread = false;    // that is an error of reading
   // Which of its elements do not follow from its inputs, where a graph says what these are. It is
   // asked again where that was asked of a precision that the run does not have.
   std::shared_ptr<const SideCheck> check{};
