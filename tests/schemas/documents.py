@@ -6,6 +6,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def make_files(run, testdata):
     run("convert", "--dtype", "int4", "--tensor", "0", "--overflow", "saturate", f"{testdata}/good/mixed.btf", "nibbles.btf")
     run("convert", "--layout", "coo", "--dtype", "int4", "codes.npy", "coo.btf")
     make_layers(run, f"{testdata}/layers")
+    for kind in ("fit", "layers"):
+        torn(f"{testdata}/{kind}/golden.npz", f"torn_{kind}.npz")
     Path("manifest.json").write_text(
         json.dumps({"schema": "btftool/manifest/1", "comment": "x", "tensors": [
             {"name": "half", "file": "8.bin", "spec": "fp16:2", "offset": 4, "order": 1, "role": "input"},
@@ -74,6 +77,14 @@ def make_files(run, testdata):
     Path("report.json").write_text(run("diff", "--json", f"{testdata}/good/mixed_noisy.btf", f"{testdata}/good/mixed.btf"))
     Path("old.json").write_text(run("diff", "--json", "--json-schema", "1", "a", "g"))
     run("diff", "--shard", "1/1", "--part", "whole.jsonl", "a", "g")
+
+
+def torn(path, copy):
+    """A bit of the third member's last byte is another."""
+    content = bytearray(Path(path).read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        content[archive.infolist()[3].header_offset - 1] ^= 1
+    Path(copy).write_bytes(content)
 
 
 def make_layers(run, layers):
