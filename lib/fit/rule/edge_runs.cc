@@ -18,7 +18,12 @@ namespace {
 // Nodes of a run. The fewest first: an error that comes from far off moves a number from an edge to
 // another place by chance.
 constexpr std::array<std::size_t, 3> kNodes{4, 8, 16};
-constexpr double kOther = 0.25;         // by more a result is not rounded, but another one
+// Results that are off by so much, relative and in half steps, are not rounded but others; and where
+// there are such ones, those of so few, too.
+constexpr double kOthers = 0.25;
+constexpr double kManySteps = 64;
+constexpr double kFewSteps = 16;
+constexpr int kBehind = 3;  // nodes behind, of which results are computed, too
 constexpr std::size_t kMoreBehind = 4;  // so many and twice as many, to what reads a result
 
 std::vector<std::uint64_t> numbers_of(std::span<const EdgeResult> results) {
@@ -30,12 +35,15 @@ std::vector<std::uint64_t> numbers_of(std::span<const EdgeResult> results) {
 }  // namespace
 
 std::vector<EdgeRuns::Found> EdgeRuns::find(std::uint32_t node, std::vector<bool> wide) {
+  const double others = std::min(kOthers, kManySteps * context_.type.unit_roundoff());
   std::vector<Found> all;
   for (const Run& run : runs_of(node)) {
-    const std::optional<EdgeError> error = error_of(run, node, wide);
-    if (!error || !fails_(node, *error) || dies_behind(run, node, wide)) continue;
-    if (std::vector<std::uint32_t> nodes = widened(run, node, wide); !nodes.empty())
-      all.push_back({*error, std::move(nodes)});
+    const std::optional<EdgeError> error = error_of(run, node, wide, others);
+    if (!error || (error->nonfinite == 0 && error->error == 0)) continue;
+    Found found;
+    if (is_borne(run, node, {wide, others, kBehind}, &found)) continue;
+    found.nodes = widened(run, node, wide);
+    if (!found.nodes.empty()) all.push_back(std::move(found));
   }
   return all;
 }
@@ -113,11 +121,13 @@ bool EdgeRuns::comes_to_zero(std::uint32_t value) const {
 }
 
 std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
-                                            const std::vector<bool>& wide) const {
+                                            const std::vector<bool>& wide,
+                                            double others) const {
   const auto off = run.part.narrow(numbers_of(run.results), wide);
   if (!off) return std::nullopt;
   EdgeError found;
   double squares = 0;
+  const double least = context_.type.unit_roundoff() * measures_.nodes[node].rms;
   for (std::size_t i = 0; i < off->size(); ++i) {
     const double right = run.right[i];
     const EdgeResult& one = run.results[i];
@@ -128,7 +138,7 @@ std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
       continue;
     }
     const double error = (*off)[i] - right;
-    if (std::abs(error) <= kOther * std::abs(right)) continue;
+    if (std::abs(error) <= std::max(others * std::abs(right), least)) continue;
     squares += one.weight * error * error;
     if (found.value == kNoValue) found.value = one.value;
   }
@@ -138,54 +148,73 @@ std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
   return found;
 }
 
-bool EdgeRuns::bears(const Run& run, std::uint32_t node, const std::vector<bool>& wide) const {
-  const auto found = error_of(run, node, wide);
-  return found && !fails_(node, *found);
-}
-
-// Is nothing left of it where functions of elements have taken the results: a limit, a choice of
-// another number, a product with what is small there?
-bool EdgeRuns::dies_behind(const Run& run, std::uint32_t node, const std::vector<bool>& wide,
-                           int depth) const {
+// A limit, a choice of another number or a product with what is small there may make nothing of it;
+// and what is little beside the node's other results may be much in those behind it.
+bool EdgeRuns::is_borne(const Run& run, std::uint32_t node, const Asked& asked,
+                        Found* failing) const {
+  const auto error = error_of(run, node, asked.wide, asked.others);
+  const bool borne = error && (asked.failing ? is_little(node, *error) : !fails_(node, *error));
   const std::uint32_t output = context_.network.nodes()[node].outputs[0];
-  if (depth == 0 || flow_.is_output(output)) return false;
+  const auto told = [&] {
+    if (!borne && failing != nullptr && error) {
+      failing->node = node;
+      failing->error = *error;
+    }
+    return borne;
+  };
+  if (asked.depth == 0 || flow_.is_output(output)) return told();
   return std::ranges::all_of(flow_.readers(output), [&](const FlowReader& reader) {
     if (!flow_.is_live(reader.node)) return true;
-    const NodeMeasure& measure = measures_.nodes[reader.node];
-    if (!measure.trouble.empty() || measure.passing != Passing::places) return false;
-    const std::uint32_t behind = context_.network.nodes()[reader.node].outputs[0];
-    if (context_.values[behind].measure.elements != context_.values[output].measure.elements)
-      return false;
-    std::deque<Run> next;
-    NarrowPart part(context_, measures_, reader.node, 2 * run.part.size() + kMoreBehind);
-    if (!part.has(run.part)) return false;
-    if (run.part.zero()) part.read_as_zero(*run.part.zero());
-    if (!add(next, std::move(part), run.results)) return false;
-    return bears(next[0], reader.node, wide) ||
-           dies_behind(next[0], reader.node, wide, depth - 1);
+    const std::optional<Run> behind = run_behind(run, output, reader.node);
+    if (!behind) return told();
+    return is_borne(*behind, reader.node, {asked.wide, asked.others, asked.depth - 1, !borne},
+                    failing);
   });
+}
+
+bool EdgeRuns::is_little(std::uint32_t node, const EdgeError& error) const {
+  const double borne = kFitTolerance * context_.type.unit_roundoff();
+  return error.nonfinite == 0 && error.error <= borne * measures_.nodes[node].rms;
+}
+
+// By a node that reads the results place by place. Nothing: it does otherwise.
+std::optional<EdgeRuns::Run> EdgeRuns::run_behind(const Run& run, std::uint32_t result,
+                                                  std::uint32_t node) const {
+  const NodeMeasure& measure = measures_.nodes[node];
+  if (!measure.trouble.empty() || measure.passing != Passing::places) return std::nullopt;
+  const std::uint32_t output = context_.network.nodes()[node].outputs[0];
+  if (context_.values[output].measure.elements != context_.values[result].measure.elements)
+    return std::nullopt;
+  NarrowPart part(context_, measures_, node, 2 * run.part.size() + kMoreBehind);
+  if (!part.has(run.part)) return std::nullopt;
+  if (run.part.zero()) part.read_as_zero(*run.part.zero());
+  auto right = part.right(numbers_of(run.results));
+  if (!right) return std::nullopt;
+  return Run{std::move(part), run.results, *std::move(right)};
 }
 
 // The nearest nodes, and of these only such as must be. None: it does not help that all are.
 std::vector<std::uint32_t> EdgeRuns::widened(const Run& run, std::uint32_t node,
                                              std::vector<bool>& wide) const {
+  const double others = std::min(kOthers, kFewSteps * context_.type.unit_roundoff());
+  const auto borne = [&] { return is_borne(run, node, {wide, others, kBehind}, nullptr); };
   std::vector<std::uint32_t> added;
-  bool borne = false;
+  bool enough = false;
   for (const std::uint32_t one : run.part.nearest()) {
     if (wide[one] || !is_fit_layer(context_.network, measures_, one)) continue;
     wide[one] = true;
     added.push_back(one);
-    borne = bears(run, node, wide) || dies_behind(run, node, wide);
-    if (borne) break;
+    enough = borne();
+    if (enough) break;
   }
-  if (!borne) {
+  if (!enough) {
     for (const std::uint32_t one : added) wide[one] = false;
     return {};
   }
   std::ranges::sort(added);
   std::erase_if(added, [&](std::uint32_t one) {
     wide[one] = false;
-    wide[one] = !bears(run, node, wide) && !dies_behind(run, node, wide);
+    wide[one] = !borne();
     return !wide[one];
   });
   return added;

@@ -35,8 +35,9 @@ class EdgeRuns {
       : context_(context), measures_(measures), flow_(flow), fails_(std::move(fails)) {}
 
   struct Found {
-    EdgeError error;
-    std::vector<std::uint32_t> nodes;  // that must be wide, so that it does not
+    std::uint32_t node = network::kNoNode;  // which does not bear it: this one, or one behind
+    EdgeError error{};
+    std::vector<std::uint32_t> nodes{};  // that must be wide, so that it does
   };
   // The node's failures where those are wide that are.
   std::vector<Found> find(std::uint32_t node, std::vector<bool> wide);
@@ -55,10 +56,18 @@ class EdgeRuns {
   bool comes_to_zero(std::uint32_t value) const;
   bool shows_errors(const NarrowPart& part) const;
   std::optional<EdgeError> error_of(const Run& run, std::uint32_t node,
-                                    const std::vector<bool>& wide) const;
-  bool bears(const Run& run, std::uint32_t node, const std::vector<bool>& wide) const;
-  bool dies_behind(const Run& run, std::uint32_t node, const std::vector<bool>& wide,
-                   int depth = 4) const;
+                                    const std::vector<bool>& wide, double others) const;
+  // Does the network bear what rounding does to these results, or to those behind them?
+  struct Asked {
+    const std::vector<bool>& wide;
+    double others = 0;  // results that are off by less are not counted
+    int depth = 0;      // nodes behind
+    // It did not before these: little must be left of it here.
+    bool failing = false;
+  };
+  bool is_borne(const Run& run, std::uint32_t node, const Asked& asked, Found* failing) const;
+  bool is_little(std::uint32_t node, const EdgeError& error) const;
+  std::optional<Run> run_behind(const Run& run, std::uint32_t result, std::uint32_t node) const;
   std::vector<std::uint32_t> widened(const Run& run, std::uint32_t node,
                                      std::vector<bool>& wide) const;
 

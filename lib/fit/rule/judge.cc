@@ -260,7 +260,7 @@ class Judge {
   void at_edges(std::uint32_t node) {
     if (!known(node) || measure(node).passing != Passing::places) return;
     for (const EdgeRuns::Found& found : edges_.find(node, wide()))
-      for (const std::uint32_t one : found.nodes) add(one, at_edge(one, node, found.error));
+      for (const std::uint32_t one : found.nodes) add(one, at_edge(one, found.node, found.error));
   }
 
   NodeFinding at_edge(std::uint32_t one, std::uint32_t node, const EdgeError& found) const {
