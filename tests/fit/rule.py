@@ -319,6 +319,19 @@ def a_row_that_vanishes():
     return net, net.add("quotient", "Div", "x", net.add("root", "Sqrt", net.add("plus", "Add", mean, 1e-12)))
 
 
+@case(float16={"power": "feeds", "bands": "feeds"})
+def a_silent_frame():
+    """Powers of 2^-26 become 0, and so do sums of 25 of them in bands, by weights of a half, with an epsilon of 1e-9. The
+    logarithm of 1.9e-7 is off by 0.05, which is nothing beside 400 other frames."""
+    x = np.round(np.random.default_rng(8).normal(size=(400, 201)) * 64) / 64
+    x[7] = 2.0**-13
+    net = Net(x=x)
+    weights = np.zeros((201, 8))
+    weights[np.arange(201), np.arange(201) % 8] = 0.5
+    bands = net.add("bands", "MatMul", net.add("power", "Mul", "x", "x"), weights)
+    return net, net.add("log", "Log", net.add("plus", "Add", bands, 1e-9))
+
+
 @case()
 def a_square_that_does_not():
     """2^-10 squared is 2^-20, and so is its root in float16."""

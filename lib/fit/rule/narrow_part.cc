@@ -14,7 +14,7 @@ using network::Passing;
 
 namespace {
 
-constexpr double kMostProducts = 64;              // in a sum, of a node that is computed anew
+constexpr double kMostProducts = 512;            // in a sum, of a node that is computed anew
 constexpr std::uint64_t kMostTermsOfPart = 1U << 19;  // of all results together
 
 }  // namespace
