@@ -175,6 +175,39 @@ def check_map(directory):
         fail(f"maps of cells of {cells} elements, whatever the width")
 
 
+# Names that differ in their beginnings, middles and ends, and in nothing that a cut leaves.
+MANY = (
+    [f"model.layers.{i}.self_attn.{kind}_proj.weight" for i in range(10) for kind in "qkvo"]
+    + [f"model.layers.{i}.mlp.{kind}_proj.weight" for i in range(11) for kind in ("gate", "up", "down")]
+    + [f"{side}.of.a.network.with.a.very.long.name.that.goes.on.and.on.weight" for side in ("encoder", "decoder")]
+    + ["lm_head.weight", "model.embed_tokens.weight"]
+    + ["x" * 90 + middle + "y" * 90 for middle in ("a", "b", "cc")]
+)
+
+
+def check_names(directory):
+    """No name is shortened to what another one is; and in a pipe none is shortened."""
+    for side, off in ("many_a", 1.0), ("many_g", 0.0):
+        safetensors(f"{directory}/{side}.safetensors", {name: [1.0 + off * i, 2.0] for i, name in enumerate(MANY)})
+    a, g = f"{directory}/many_a.safetensors", f"{directory}/many_g.safetensors"
+    for words, row in (
+        (["inspect", a], r"^ *\d+  float32 .* (\S+)$"),
+        (["diff", "--no-hints", a, g], r"^[x ] (\S+) +[\d.<]+%? "),
+        (["diff", "--no-hints", "--sort=error", a, g], r"^[x ] (\S+) +[\d.<]+%? "),
+        (["layers", "--no-hints", "--all", a, g], r"^ *\d+  (\S+) .*(?:healthy|broke|unjudged)"),
+        (["fit", "--all", a], r"^  (\S+) +[\d.]+ +[\d.e+]+ "),
+        (["fit", "--all", "--dtype=int8", a], r"^  (\S+) +(?:maximum|p99|squares|scale|zeros|no )"),
+    ):
+        # In few columns scales are sentences, whose names are whole.
+        for columns in (80, 100, 132) if "--dtype=int8" in words else (60, 80, 100, 132):
+            shown = re.findall(row, check(words, columns), re.M)
+            if len(shown) < len(MANY) or len(set(shown)) != len(set(shown[: len(MANY)])) or len(set(shown)) < len(MANY):
+                fail(f"{words[:3]} at {columns}: {len(shown)} rows with {len(set(shown))} names of {len(MANY)}: {shown[:3]}")
+        piped = subprocess.run([BTFTOOL, *words], capture_output=True, text=True, check=False).stdout
+        if absent := [name for name in MANY if name not in piped]:
+            fail(f"{words[:3]} in a pipe: no {absent[0]}, and {len(absent) - 1} more")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         hostile(directory)
@@ -192,6 +225,7 @@ def main():
         if not any(len(line) > 100 for line in check(["diff", a, g], 200).split("\n")):
             fail("a wide terminal is not used")
         check_map(directory)
+        check_names(directory)
         for words in (
             ["diff", a, g],
             ["diff", "--close", "--rtol=*=1e-3", "--no-hints", a, g],

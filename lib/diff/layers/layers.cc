@@ -51,6 +51,7 @@ constexpr auto kVerdictNames = std::to_array<Named<VerdictKind>>({
     {VerdictKind::dump_wrong, "dump-wrong"},
     {VerdictKind::drift, "drift"},
     {VerdictKind::amplified, "amplified"},
+    {VerdictKind::missing, "missing"},
     {VerdictKind::cannot_tell, "cannot-tell"},
 });
 
@@ -284,7 +285,7 @@ Status check_paired(const LayerSets& sets, const PairedLayers& paired, const Lay
   if (options.actual_scale && !paired.actual_scaled) return no_codes(sets.actual);
   if (options.golden_scale && !paired.golden_scaled) return no_codes(sets.golden);
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
-  return order_layers(report, paired.places, sets.actual, sets.golden, options);
+  return order_layers(report, paired.places, paired.actual_rest, sets.actual, sets.golden, options);
 }
 
 // All pairs, for a share; and whatever is wrong before one is measured. `report` and `paired`: of

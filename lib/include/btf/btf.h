@@ -567,7 +567,7 @@ BTF_C_API const char* btf_layers_error(const btf_layers* layers);
 typedef struct btf_layers_verdict {
   size_t size;
   int32_t well;      /* 1: all is well, what `btftool layers` exits with 0 for */
-  const char* kind;  /* "clean", "broke", "inputs", "dump-wrong", "drift", "amplified",
+  const char* kind;  /* "clean", "broke", "inputs", "dump-wrong", "drift", "amplified", "missing",
                         "cannot-tell" */
   const char* words; /* a sentence */
   uint64_t layer;    /* the one to look at, for btf_layer(); BTF_NONE: none */

@@ -54,7 +54,8 @@ class Screen final : public DiffReport {
         columns_(options_.text.columns),
         room_(options_.text.whole_lines ? kAnyColumns : columns_),
         paint_{options_.text.color},
-        table_(paint_, columns_, options_.sort, refused_word(options_.criteria.tolerance)) {}
+        table_(paint_, columns_, options_.text.whole_lines, options_.sort,
+               refused_word(options_.criteria.tolerance)) {}
 
   void begin(const FilePair& pair) override {
     pair_ = pair;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "report/diff/names.h"
@@ -81,7 +82,8 @@ SetRow set_row(const TensorDiff& diff, std::string name) {
   row.why = why(diff);
   if (!diff.hints.empty()) row.evidence = printable(diff.hints.front().evidence);
   row.error_rank = diff.worst_error();
-  if (diff.figures && diff.figures->pairs > 0) {
+  // A report of an older version may have no cosine.
+  if (diff.figures && diff.figures->pairs > 0 && !std::isnan(diff.figures->cosine)) {
     row.cosine = cosine_text(diff.figures->cosine);
     row.cosine_rank = diff.nonfinite_differs() ? kWorst : 1 - diff.figures->cosine;
   } else {

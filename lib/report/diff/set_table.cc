@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "report/text/columns.h"
 #include "report/text/text.h"
 
 namespace btf::report {
@@ -41,6 +42,12 @@ SetTable::Widths SetTable::measure() const {
   const std::size_t room = columns_ > kFigures ? columns_ - kFigures : 0;
   const std::size_t least = std::min(name, std::max(room / 2, kLeastName));
   Widths widths;
+  if (whole_) {
+    // Behind long names causes have the room that they have behind short ones.
+    widths.name = name;
+    widths.why = std::max(std::min(why, room - least), room > name ? room - name : 0);
+    return widths;
+  }
   widths.name = std::max(least, std::min(name, room > why ? room - why : 0));
   widths.why = room > widths.name ? room - widths.name : 0;
   return widths;
@@ -65,9 +72,10 @@ std::string SetTable::why_text(const SetRow& row) const {
   return without_end(told ? all : row.why, widths_.why);
 }
 
-void SetTable::print(const SetRow& row, std::vector<std::string>& lines) const {
+void SetTable::print(const SetRow& row, const std::string& name,
+                     std::vector<std::string>& lines) const {
   std::string line(row.different ? paint_.red(kDifferentMark) : std::string(kSameMark));
-  line += fill_right(without_middle(row.name, widths_.name), widths_.name);
+  line += fill_right(name, widths_.name);
   if (row.instead.empty()) {
     line.append(kGap).append(fill_left(row.refused, kRefused));
     line.append(kGap).append(fill_left(row.error, kError));
@@ -79,7 +87,8 @@ void SetTable::print(const SetRow& row, std::vector<std::string>& lines) const {
     // Nothing else says it, so all of it is said.
     const std::size_t before = kSameMark.size() + widths_.name + kGap.size();
     const std::vector<std::string> pieces =
-        wrapped(row.instead, columns_ > before ? columns_ - before : 1, 0);
+        whole_ ? std::vector{row.instead}
+               : wrapped(row.instead, columns_ > before ? columns_ - before : 1, 0);
     lines.push_back(line.append(kGap).append(pieces.front()));
     for (std::size_t i = 1; i < pieces.size(); ++i)
       lines.push_back(std::string(before, ' ') + pieces[i]);
@@ -90,7 +99,7 @@ void SetTable::print(const SetRow& row, std::vector<std::string>& lines) const {
 std::vector<std::string> SetTable::lines(bool last) {
   std::vector<std::string> lines;
   if (rows_.empty() ||
-      (!last && (sort_ != DiffSort::order || (!began_ && rows_.size() < kMostWaiting))))
+      (!last && (sort_ != DiffSort::order || rows_.size() < (began_ && whole_ ? 1 : kMostWaiting))))
     return lines;
   if (sort_ == DiffSort::error)
     std::ranges::stable_sort(rows_, std::greater{}, &SetRow::error_rank);
@@ -100,7 +109,12 @@ std::vector<std::string> SetTable::lines(bool last) {
     widths_ = measure();
     print_title(lines);
   }
-  for (const SetRow& row : std::exchange(rows_, {})) print(row, lines);
+  const std::vector<SetRow> rows = std::exchange(rows_, {});
+  std::vector<std::string> names;
+  names.reserve(rows.size());
+  for (const SetRow& row : rows) names.push_back(row.name);
+  if (!whole_) names = short_names(names, widths_.name);
+  for (std::size_t i = 0; i < rows.size(); ++i) print(rows[i], names[i], lines);
   return lines;
 }
 

@@ -27,9 +27,14 @@ struct SetRow {
 
 class SetTable {
  public:
-  // `columns`: of the terminal. `refused`: the title of that column.
-  SetTable(Paint paint, std::size_t columns, DiffSort sort, std::string refused)
-      : paint_(paint), columns_(columns), sort_(sort), refused_(std::move(refused)) {}
+  // `columns`: of the terminal; `whole`: names and causes are whole, however long lines become.
+  // `refused`: the title of that column.
+  SetTable(Paint paint, std::size_t columns, bool whole, DiffSort sort, std::string refused)
+      : paint_(paint),
+        columns_(columns),
+        whole_(whole),
+        sort_(sort),
+        refused_(std::move(refused)) {}
 
   void add(SetRow row);
   // Drops the rows that were not printed.
@@ -48,10 +53,11 @@ class SetTable {
   Widths measure() const;
   std::string why_text(const SetRow& row) const;
   void print_title(std::vector<std::string>& lines) const;
-  void print(const SetRow& row, std::vector<std::string>& lines) const;
+  void print(const SetRow& row, const std::string& name, std::vector<std::string>& lines) const;
 
   Paint paint_;
   std::size_t columns_;
+  bool whole_;
   DiffSort sort_;
   std::string refused_;
   std::vector<SetRow> rows_;

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,13 +34,18 @@ class SummaryReport final : public DiffReport {
     add_pairing(diff, sums_.pairing);
     sums_.compared += diff.compared;
     sums_.mismatched += diff.mismatched;
+    // A report that is judged again does not hold every figure of the new limits.
+    sums_.counted = sums_.counted && diff.mismatched_known;
     // A NaN that meets an Inf is one pair, though both sides count it.
     if (diff.figures)
       sums_.nonfinite += diff.compared - diff.figures->pairs - diff.nan.both - diff.inf.both;
     note_close(diff, sums_.close);
     sums_.worst = std::max(sums_.worst, diff.max_abs);
-    if (diff.figures && diff.figures->pairs > 0)
-      sums_.cosine = std::min(sums_.cosine, diff.figures->cosine);
+    const double cosine = diff.figures ? diff.figures->cosine : NAN;
+    if (diff.figures ? diff.figures->pairs > 0 : diff.max_abs > 0) {
+      sums_.every_cosine = sums_.every_cosine && !std::isnan(cosine);
+      if (!std::isnan(cosine)) sums_.cosine = std::min(sums_.cosine.value_or(1), cosine);
+    }
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
@@ -71,7 +79,9 @@ class SummaryReport final : public DiffReport {
     std::uint64_t mismatched = 0;
     std::uint64_t nonfinite = 0;
     double worst = 0;
-    double cosine = 1;
+    bool counted = true;  // `mismatched` is of all tensors
+    std::optional<double> cosine;
+    bool every_cosine = true;  // likewise
     std::vector<Tolerance> close;
     PairingCounts pairing;
   };
@@ -83,12 +93,13 @@ class SummaryReport final : public DiffReport {
   }
 
   std::string figures() const {
-    std::string text = sums_.mismatched > 0 ? fmt::format(", {} of {}", sums_.mismatched,
-                                                          counted(sums_.compared, "element"))
-                                            : ", " + counted(sums_.compared, "element");
-    if (sums_.worst > 0)
-      text += fmt::format(", worst error {}, least cosine {}", short_number(sums_.worst),
-                          short_number(sums_.cosine));
+    std::string text = ", ";
+    if (sums_.mismatched > 0)
+      text += (sums_.counted ? std::to_string(sums_.mismatched) : "some") + " of ";
+    text += counted(sums_.compared, "element");
+    if (sums_.worst > 0) text += ", worst error " + short_number(sums_.worst);
+    if (sums_.worst > 0 && sums_.cosine && sums_.every_cosine)
+      text += ", least cosine " + short_number(*sums_.cosine);
     if (sums_.nonfinite > 0)
       text += fmt::format(", {} NaN or Inf that do not agree", sums_.nonfinite);
     return text;

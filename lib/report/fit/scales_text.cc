@@ -7,6 +7,7 @@
 #include "report/fit/lines.h"
 #include "report/fit/scales.h"
 #include "report/fit/words.h"
+#include "report/text/columns.h"
 #include "report/text/paint.h"
 #include "report/text/text.h"
 
@@ -35,6 +36,7 @@ class ScalesScreen : FitLines {
         type_(type),
         name_(info(type.dtype).name),
         all_(options.all),
+        whole_(options.whole_lines),
         paint_{options.color} {}
 
   std::string text() {
@@ -94,27 +96,31 @@ class ScalesScreen : FitLines {
       shown.resize(std::min({shown.size(), std::max(bad, kWorst), kMost}));
     }
     if (shown.empty()) return;
-    if (columns() >= kTableColumns) head();
-    for (const FitScaledTensor* const tensor : shown) {
-      columns() >= kTableColumns ? row(*tensor) : sentence(*tensor);
-      notes(*tensor);
+    const bool table = columns() >= kTableColumns;
+    std::vector<std::string> names;
+    for (const FitScaledTensor* const tensor : shown) names.push_back(printable(tensor->name));
+    width_ = table ? columns() - 64 : 0;
+    if (whole_)
+      for (const std::string& name : names) width_ = std::max(width_, columns_of(name) + 1);
+    if (!whole_) names = short_names(names, table ? width_ - 1 : columns() - 4);
+    if (table) head();
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      table ? row(*shown[i], names[i]) : sentence(*shown[i], names[i]);
+      notes(*shown[i]);
     }
     if (shown.size() < type_.tensors.size())
       put("  and " + std::to_string(type_.tensors.size() - shown.size()) +
           " more, with less noise");
   }
 
-  std::size_t width() const { return columns() - 64; }
-
   void head() {
-    put("  " + pad_right("tensor", width()) + pad_left("by", 9) + pad_left("scale", 15) +
+    put("  " + pad_right("tensor", width_) + pad_left("by", 9) + pad_left("scale", 15) +
         pad_left("SNR", 9) + pad_left("clipped", 9) + pad_left("lost", 9) +
         pad_left("channels", 10));
   }
 
-  void row(const FitScaledTensor& tensor) {
-    std::string line =
-        "  " + fill_right(without_middle(printable(tensor.name), width() - 1), width());
+  void row(const FitScaledTensor& tensor, const std::string& name) {
+    std::string line = "  " + fill_right(name, width_);
     if (tensor.scales.empty()) {
       put(line + "  " + nothing_words(tensor));
       return;
@@ -126,8 +132,8 @@ class ScalesScreen : FitLines {
         (tensor.channels ? pad_left(decibel_words(tensor.channels->snr), 10) : ""));
   }
 
-  void sentence(const FitScaledTensor& tensor) {
-    std::string words = without_middle(printable(tensor.name), columns() - 4) + "  ";
+  void sentence(const FitScaledTensor& tensor, const std::string& name) {
+    std::string words = name + "  ";
     if (tensor.scales.empty()) return lines(words + nothing_words(tensor), 2);
     const FitScale& best = tensor.scales[tensor.best];
     words += "scale " + scale_words(best) + " by " +
@@ -192,6 +198,8 @@ class ScalesScreen : FitLines {
   const FitOfScales& type_;
   std::string name_;
   bool all_;
+  bool whole_;  // names are, however long lines become
+  std::size_t width_ = 0;  // of their column
   Paint paint_;
 };
 

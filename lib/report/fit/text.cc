@@ -9,6 +9,7 @@
 #include "report/fit/lines.h"
 #include "report/fit/scales.h"
 #include "report/fit/words.h"
+#include "report/text/columns.h"
 #include "report/text/paint.h"
 
 namespace btf::report {
@@ -95,12 +96,19 @@ class FitScreen : FitLines {
     if (std::ranges::none_of(type.tensors,
                              [&](const FitTensor& t) { return all || is_poor(t, type); }))
       return;
-    const std::size_t width = std::max<std::size_t>(columns(), 56) - 46;
+    std::vector<std::string> names;
+    for (const FitTensor& tensor : type.tensors)
+      if (all || is_poor(tensor, type)) names.push_back(printable(tensor.name));
+    std::size_t width = std::max<std::size_t>(columns(), 56) - 46;
+    if (options_.whole_lines)
+      for (const std::string& name : names) width = std::max(width, columns_of(name) + 1);
+    names = short_names(names, width - 1);
+    auto next = names.begin();
     put("  " + pad_right("tensor", width) + pad_left("largest", 11) + pad_left("margin", 10) +
         pad_left("error", 9) + pad_left("lost", 11));
     for (const FitTensor& tensor : type.tensors) {
       if (!all && !is_poor(tensor, type)) continue;
-      put("  " + fill_right(without_middle(printable(tensor.name), width - 1), width) +
+      put("  " + fill_right(*next++, width) +
           pad_left(size_words(tensor.largest), 11) +
           pad_left(std::isinf(tensor.margin) ? "" : fmt::format("{:.3g}", tensor.margin), 10) +
           pad_left(part_words(tensor.error), 9) + pad_left(std::to_string(tensor.lost), 11));

@@ -30,7 +30,7 @@ class LayerSuite {
   std::string text() {
     for (const Layer& layer : run_.report.layers) add(layer);
     for (const std::string& name : run_.report.missing_outputs)
-      fail(test(name), "missing", "an output of the graph, missing in ACTUAL", {});
+      fail(test(name), "missing", "an output that one side alone has", {});
     if (run_.judge.require_all) {
       for (const std::string& name : run_.report.golden_only)
         fail(test(name), "missing", "no actual tensor", {});

@@ -28,6 +28,8 @@ std::string headline(VerdictKind kind) {
       return "DRIFTED TO";
     case VerdictKind::amplified:
       return "AMPLIFIED AT";
+    case VerdictKind::missing:
+      return "MISSING";
     case VerdictKind::cannot_tell:
       return "CANNOT TELL";
   }
@@ -57,6 +59,12 @@ class Telling {
       story.subject = printable(layer.name());
       story.where = fmt::format("layer {} of {}, {}", *verdict.layer + 1, report_.layers.size(),
                                 dtypes_text(layer));
+    }
+    if (verdict.kind == VerdictKind::missing) {
+      std::vector<std::string> names = report_.missing_outputs;
+      for (const auto* side : {&report_.golden_only, &report_.actual_only})
+        if (report_.missing_outputs.empty()) names.insert(names.end(), side->begin(), side->end());
+      story.subject = some_of(names);
     }
     add(story, "why", why());
     add(story, "engine", engine());

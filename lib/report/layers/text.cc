@@ -11,6 +11,7 @@
 #include "btf/report/report.h"
 #include "report/layers/sparkline.h"
 #include "report/layers/story.h"
+#include "report/text/columns.h"
 #include "report/text/paint.h"
 
 namespace btf::report {
@@ -122,14 +123,20 @@ class LayerScreen {
     for (const std::uint64_t i : layers)
       state = std::max(state, state_text(report_.layers[i]).size());
     const std::size_t others = kNumber + 2 + kFigures + 2 + state;
-    const std::size_t name = std::max(columns_, others + 12) - others;
+    std::vector<std::string> names;
+    for (const std::uint64_t i : layers) names.push_back(printable(report_.layers[i].name()));
+    std::size_t name = std::max(columns_, others + 12) - others;
+    if (whole_words_)
+      for (const std::string& whole : names) name = std::max(name, columns_of(whole) + 1);
+    names = short_names(names, name - 1);
+    auto next_name = names.begin();
     put("");
     put(pad_left("#", kNumber) + "  " + pad_right("layer", name) + pad_left("error", 9) +
         pad_left("inputs", 9) + pad_left("x noise", 9) + "  state");
     for (const std::uint64_t i : layers) {
       const Layer& layer = report_.layers[i];
       std::string line = pad_left(std::to_string(i + 1), kNumber) + "  " +
-                         fill_right(without_middle(printable(layer.name()), name - 1), name);
+                         fill_right(*next_name++, name);
       if (layer.figures) {
         line += pad_left(percent_figure(layer.figures->relative_error), 9) +
                 pad_left(percent_figure(layer.input_error), 9) +

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace btf::report {
 
@@ -26,5 +27,9 @@ void fit(std::span<Column> columns, std::size_t room);
 
 // A line of the table, as far as its columns are shown. What may be shortened loses its middle.
 std::string row_text(std::span<const Column> columns, std::span<const std::string> cells);
+
+// Names in a column of this width: those that are too long are shortened, by what they have in
+// common, so that names that differ still do.
+std::vector<std::string> short_names(const std::vector<std::string>& names, std::size_t width);
 
 }  // namespace btf::report

@@ -76,6 +76,18 @@ std::optional<double> parse_real(std::string_view text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+std::optional<double> parse_decibels(std::string_view text) {
+  const auto is = [&](std::size_t from_end, char lower, char upper) {
+    const char c = text[text.size() - from_end];
+    return c == lower || c == upper;
+  };
+  if (text.size() > 2 && is(1, 'b', 'B') && is(2, 'd', 'D')) {
+    text.remove_suffix(2);
+    if (text.ends_with(' ')) text.remove_suffix(1);
+  }
+  return parse_real(text);
+}
+
 std::string glob_trouble(std::string_view glob) {
   if (glob.empty()) return "is empty and matches nothing";
   for (std::size_t at = 0; at < glob.size(); ++at) {

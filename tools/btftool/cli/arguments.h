@@ -19,6 +19,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 std::optional<double> parse_real(std::string_view text);  // finite
+// Likewise of "30", "30dB", "30 dB"; the unit may be in lower or upper case.
+std::optional<double> parse_decibels(std::string_view text);
 
 // Why it is no glob; empty: it is one. "conv*", "fc[12]", "b?"
 std::string glob_trouble(std::string_view glob);

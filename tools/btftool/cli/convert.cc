@@ -1,6 +1,8 @@
 #include "cli/convert.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -89,10 +91,8 @@ void finish_limits(const ConvertWords& words, btf::LossLimits& limits) {
   if (words.max_zero) limits.zero = parse_loss_limit("--max-zero", *words.max_zero);
   if (words.max_overflow) limits.overflow = parse_loss_limit("--max-overflow", *words.max_overflow);
   if (!words.min_snr) return;
-  std::string number = *words.min_snr;
-  if (number.ends_with("dB")) number.resize(number.size() - 2);
-  limits.snr = parse_real(number);
-  if (!limits.snr || !std::isfinite(*limits.snr))
+  limits.snr = parse_decibels(*words.min_snr);
+  if (!limits.snr)
     throw Wrong("--min-snr takes a number of decibels such as 30dB, not '" + *words.min_snr + "'");
 }
 
@@ -161,21 +161,43 @@ void parse_names(const std::string& text, btf::ConvertOptions& options) {
   options.names = read_lines("--names", text);
 }
 
-// They apply in the order in which they are written.
-void declare_edits(CLI::App& app, std::vector<btf::Edit>& edits) {
-  const auto add = [&](const std::string& name, const std::string& type, auto parse,
-                       const std::string& help) {
+template <auto parse>
+btf::Edit edit_of(const std::string& text) {
+  return value_or_throw(parse(text));
+}
+
+struct EditOption {
+  const char* name;
+  const char* type;
+  btf::Edit (*parse)(const std::string& text);
+  const char* help;
+};
+
+constexpr EditOption kEditOptions[] = {
+    {"--permute", "DIMS", edit_of<parse_permute>,
+     "order of the dims, as numpy.transpose: 0,3,1,2"},
+    {"--slice", "SLICE", edit_of<parse_slice>, "a slice, as NumPy's a[...]: 0,:,1:3,::2"},
+    {"--squeeze", "[DIMS]", edit_of<parse_squeeze>, "remove dims of size 1: all, or these"},
+    {"--unsqueeze", "D", edit_of<parse_unsqueeze>,
+     "insert a dim of size 1 as dim D, as numpy.expand_dims"},
+    {"--reshape", "SIZES", edit_of<parse_reshape>, "the same elements in other dims: 1,-1,7"},
+};
+
+void declare_edits(CLI::App& app) {
+  for (const EditOption& row : kEditOptions)
+    // What is wrong in one is said before anything is said of the operands.
     add_repeated(
-        app, name, type,
-        [&edits, parse](const std::string& text) { edits.push_back(value_or_throw(parse(text))); },
-        help)
-        ->group("Dims, edited in the order of these options");
-  };
-  add("--permute", "DIMS", parse_permute, "order of the dims, as numpy.transpose: 0,3,1,2");
-  add("--slice", "SLICE", parse_slice, "a slice, as NumPy's a[...]: 0,:,1:3,::2");
-  add("--squeeze", "[DIMS]", parse_squeeze, "remove dims of size 1: all, or these");
-  add("--unsqueeze", "D", parse_unsqueeze, "insert a dim of size 1 as dim D, as numpy.expand_dims");
-  add("--reshape", "SIZES", parse_reshape, "the same elements in other dims: 1,-1,7");
+        app, row.name, row.type, [&row](const std::string& text) { row.parse(text); }, row.help)
+        ->group(kInOrderOfLine);
+}
+
+// They apply in the order in which they are written.
+void finish_edits(const CLI::App& app, std::vector<btf::Edit>& edits) {
+  for (const auto& [option, value] : options_given(app)) {
+    const auto* const row =
+        std::ranges::find(kEditOptions, option->get_name(), &EditOption::name);
+    if (row != std::end(kEditOptions)) edits.push_back(row->parse(value));
+  }
 }
 
 // Options of the result: dtype and layout.
@@ -296,7 +318,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
   options.snr_sample = btf::kSnrSample;
   declare_target(app, words);
   declare_tensors(app, command);
-  declare_edits(app, options.edits);
+  declare_edits(app);
   declare_losses(app, options.policy, words);
   declare_scales(app, options.quantization, words);
   declare_records(app, options);
@@ -313,8 +335,9 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       "  btftool convert --format npy all.btf arrays/");
 }
 
-void finish_convert(const ConvertWords& words, ConvertCommand& command) {
+void finish_convert(const CLI::App& app, const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
+  finish_edits(app, options.edits);
   choose_target(words, options);
   const std::string_view format = finish_formats(words, command);
   if (!words.dla.empty()) {

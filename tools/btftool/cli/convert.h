@@ -29,6 +29,6 @@ struct ConvertWords {
 void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words);
 
 // Takes the words, and checks what only shows once the operands are known.
-void finish_convert(const ConvertWords& words, ConvertCommand& command);
+void finish_convert(const CLI::App& app, const ConvertWords& words, ConvertCommand& command);
 
 }  // namespace btftool

@@ -67,7 +67,7 @@ void add_limit(CLI::App& app, const btf::FigureInfo& row, std::optional<double>&
   add_words(
       app, name, type,
       [&target, &row, name](const std::string& text) {
-        target = value_or_throw(parse_limit(name, text, row.least_limit(), row.most_limit())) +
+        target = value_or_throw(parse_limit(name, text, row)) +
                  0.0;  // never -0
       },
       std::string(row.meaning) + (row.at_least ? " at least " : " at most ") + type +
@@ -295,8 +295,8 @@ bool is_of_pair(const std::string& name) {
 bool compares(const std::string& name) {
   static constexpr std::string_view kOthers[] = {
       "--all",      "--sort",        "--summary",   "--json",     "--junit",  "--html",
-      "--part",     "--json-schema", "--shard",     "--shard-by", "--resume", "--files-from",
-      "--help",     "--help-all",    "--output",    "--heatmap",  "--image",  "--image-at",
+      "--part",     "--json-schema", "--shard",     "--shard-by",    "--resume",
+      "--help",     "--help-all",    "--output",    "--image",       "--image-at",
       "--image-as", "--image-range", "--image-zoom"};
   return std::ranges::find(kOthers, name) == std::end(kOthers);
 }
@@ -346,6 +346,9 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
               command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
   command.of_pair = words_given(app, is_of_pair);
+  command.of_files = words_given(app, [](const std::string& name) {
+    return name == "--include" || name == "--exclude" || name == "--files-from";
+  });
   command.comparing = words_given(app, compares);
 }
 

@@ -175,11 +175,15 @@ Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view text) {
   return limit;
 }
 
-Result<double> parse_limit(std::string_view option, std::string_view text, double least,
-                           double most) {
+Result<double> parse_limit(std::string_view option, std::string_view text,
+                           const btf::FigureInfo& figure) {
   constexpr double kLargest = std::numeric_limits<double>::max();
-  const auto value = parse_real(text);
+  const bool decibels = figure.unit == "dB";
+  const double least = figure.least_limit();
+  const double most = figure.most_limit();
+  const auto value = decibels ? parse_decibels(text) : parse_real(text);
   if (value && *value >= least && *value <= most) return *value;
+  if (decibels) return wrong(option, "a number of decibels such as 30dB", text);
   if (most < kLargest)
     return wrong(
         option, "a number from " + btf::number_text(least) + " to " + btf::number_text(most), text);

@@ -41,9 +41,9 @@ btf::Result<std::vector<std::string>> parse_pairs(std::string_view text);
 // "10" or "0.1%"
 btf::Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view text);
 
-// A finite number in [least, most].
-btf::Result<double> parse_limit(std::string_view option, std::string_view text, double least,
-                                double most);
+// A finite number in the range of the figure's limits, with or without its unit.
+btf::Result<double> parse_limit(std::string_view option, std::string_view text,
+                                const btf::FigureInfo& figure);
 
 // "0.99=1e-3,0.5=1e-4", appended to `gates`.
 btf::Status parse_quantiles(std::string_view text, std::vector<btf::QuantileGate>& gates);

@@ -1,5 +1,9 @@
 #include "cli/layers.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "btf/tensorrt/engine_list.h"
 #include "cli/arguments.h"
 #include "cli/scales.h"
@@ -163,6 +167,26 @@ void declare_layers(CLI::App& app, LayersCommand& command) {
       "  btftool layers --compute fp16 --html report.html out.npz golden.npz");
 }
 
+namespace {
+
+// What says how the files are read says so to the next command too. An option and its word are two.
+std::vector<std::string> reading_words(const CLI::App& app) {
+  constexpr std::string_view kReading[] = {"--dequantize",  "--actual-scale", "--golden-scale",
+                                           "--actual-spec", "--golden-spec",  "--shape",
+                                           "--layout-in",   "--nvmedia",      "--files-from"};
+  std::vector<std::string> words;
+  for (const std::string& given : words_given(app, [&](const std::string& name) {
+         return std::ranges::find(kReading, name) != std::end(kReading);
+       })) {
+    const std::size_t mark = given.find('=');
+    words.push_back(given.substr(0, mark));
+    if (mark != given.npos) words.push_back(given.substr(mark + 1));
+  }
+  return words;
+}
+
+}  // namespace
+
 void finish_layers(const CLI::App& app, LayersCommand& command,
                    const std::vector<std::string>& operands) {
   exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
@@ -175,12 +199,7 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
            "--actual-scale", "--golden-scale", "--part"});
   exclude(app, "--pairs", {"--part"});
   check_reports(command.junit, command.html);
-  command.scales = given_scales(app);
-  // An engine's list says what raw files are to the next command too.
-  for (const char* const option : {"--actual-spec", "--golden-spec", "--shape"})
-    for (const std::string& value : app.get_option(option)->results())
-      if (value.starts_with('@') || option == std::string_view("--shape"))
-        command.scales.insert(command.scales.end(), {option, value});
+  command.scales = reading_words(app);
   command.deciding = words_given_but(
       app, {"--all", "--json", "--junit", "--html", "--pairs", "--part", "--shard", "--resume"});
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);

@@ -128,6 +128,8 @@ struct DiffCommand {
   std::vector<std::string> tensor_criteria;
   // Options that say how any two tensors are compared, but for tolerances, as they were given.
   std::vector<std::string> of_pair;
+  // Those that say which files of two directories are compared, likewise.
+  std::vector<std::string> of_files;
   // All that decide what is compared and how, likewise.
   std::vector<std::string> comparing;
 };

@@ -29,15 +29,4 @@ void add_scales(CLI::App& app, const ScaleOptions& options, const char* group) {
         ->group(group);
 }
 
-std::vector<std::string> given_scales(const CLI::App& app) {
-  std::vector<std::string> words;
-  if (given(app, kDequantize)) words.emplace_back(kDequantize);
-  for (const char* option : {kActualScale, kGoldenScale}) {
-    if (!given(app, option)) continue;
-    words.emplace_back(option);
-    words.push_back(app.get_option(option)->results().front());
-  }
-  return words;
-}
-
 }  // namespace btftool

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "btf/diff.h"
 #include "cli/support.h"
@@ -17,8 +15,5 @@ struct ScaleOptions {
 };
 
 void add_scales(CLI::App& app, const ScaleOptions& options, const char* group);
-
-// Those that were given, as they were written.
-std::vector<std::string> given_scales(const CLI::App& app);
 
 }  // namespace btftool

@@ -61,7 +61,7 @@ class ConvertArguments final : public Subcommand {
     command_.output = operands_.back();
     operands_.pop_back();
     command_.inputs = operands_;
-    finish_convert(words_, command_);
+    finish_convert(app(), words_, command_);
     finish_part(app(), operands_, {"--json"}, command_.part);
     if (command_.part && !command_.many_outputs)
       throw Wrong("--part needs an OUT that gets a file for each of several: 'dir/', not '" +

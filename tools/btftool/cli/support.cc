@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -60,20 +61,37 @@ std::uint64_t parse_memory(const std::string& text) {
 
 bool given(const CLI::App& app, const char* option) { return app.count(option) > 0; }
 
+std::vector<GivenOption> options_given(const CLI::App& app) {
+  std::vector<GivenOption> given;
+  std::map<const CLI::Option*, std::size_t> taken;  // words of the option that are in the list
+  for (const CLI::Option* option : app.parse_order()) {
+    if (!option->nonpositional()) continue;
+    const std::size_t at = taken[option]++;
+    if (at < option->results().size()) given.push_back({option, option->results()[at]});
+  }
+  return given;
+}
+
 std::vector<std::string> words_given(const CLI::App& app,
                                      const std::function<bool(const std::string& name)>& which) {
+  const std::vector<const CLI::Option*> declared = app.get_options();
+  const auto place = [&](const GivenOption& given) {
+    return std::ranges::find_if(declared, [&](const CLI::Option* option) {
+      return option == given.option ||
+             (option->get_group() == kInOrderOfLine && given.option->get_group() == kInOrderOfLine);
+    });
+  };
+  std::vector<GivenOption> given = options_given(app);
+  std::ranges::stable_sort(given, {}, place);
   std::vector<std::string> words;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0 || !option->nonpositional() || !which(option->get_name())) continue;
-    const bool flag = option->get_items_expected_max() == 0;
-    for (const std::string& result : option->results()) {
-      if (!flag)
-        words.push_back(option->get_name() + "=" + result);
-      else if (result == "true")
-        words.push_back(option->get_name());
-      else
-        words.push_back("--" + option->get_fnames().front());
-    }
+  for (const auto& [option, value] : given) {
+    if (!which(option->get_name())) continue;
+    if (option->get_items_expected_max() != 0)
+      words.push_back(option->get_name() + "=" + value);
+    else if (value == "true")
+      words.push_back(option->get_name());
+    else
+      words.push_back("--" + option->get_fnames().front());
   }
   return words;
 }
@@ -116,12 +134,19 @@ void take_operands(bool from_json, const std::vector<std::string>& operands, std
   if (actual == "-" && golden == "-") throw Wrong("only one operand can be -");
 }
 
+// The parser keeps all words of such an option; one that is triggered as it is parsed has the last.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help) {
-  return app.add_option_function<std::string>(name, parse, help)
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [parse](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) parse(text);
+          },
+          help)
       ->type_name(type)
-      ->trigger_on_parse();
+      ->allow_extra_args(false);
 }
 
 CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
@@ -131,7 +156,9 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
     if (std::exchange(*given, true)) throw Wrong(option + " is given more than once");
     parse(text);
   };
-  return add_repeated(app, name, type, take, help);
+  return app.add_option_function<std::string>(name, take, help)
+      ->type_name(type)
+      ->trigger_on_parse();
 }
 
 CLI::Option* add_word_of(CLI::App& app, const std::string& name,

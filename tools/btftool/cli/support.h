@@ -36,7 +36,8 @@ T value_or_throw(btf::Result<T> result) {
 CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
                        std::function<void(const std::string&)> parse, const std::string& help);
 
-// The same for an option that may be given more than once: its words in the order of the line.
+// The same for an option that may be given more than once: its words in the order of the line, once
+// the whole line has been read.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help);
@@ -90,7 +91,21 @@ CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>&
 
 bool given(const CLI::App& app, const char* option);
 
-// The options that were given, as words that say the same: "--rtol=1e-3".
+// An option of the command line and its word; "true" or "false" of a flag.
+struct GivenOption {
+  const CLI::Option* option = nullptr;
+  std::string value;
+};
+
+// All that were given, each repetition, in the order of the line.
+std::vector<GivenOption> options_given(const CLI::App& app);
+
+// The group of options that apply in the order in which they are written, whatever their names.
+inline constexpr const char* kInOrderOfLine = "Dims, edited in the order of these options";
+
+// The options that were given as words that say the same, "--rtol=1e-3": the words of each option in
+// the order of the line, and options in that of their declaration, so that lines that mean one thing
+// give one list.
 std::vector<std::string> words_given(const CLI::App& app,
                                      const std::function<bool(const std::string& name)>& which);
 // All that were given but these.

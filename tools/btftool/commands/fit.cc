@@ -91,7 +91,10 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
     context.out.text(btf::json(report));
   else if (!context.global.quiet)
     context.out.text(btf::text(
-        report, {.all = command.all, .columns = output_columns(), .color = context.out.colored()}));
+        report, {.all = command.all,
+                 .columns = output_columns(),
+                 .whole_lines = !fits_columns(),
+                 .color = context.out.colored()}));
   bool trouble = !report.troubles.empty();
   if (command.html) {
     take_given_date(origin);

@@ -15,11 +15,11 @@ namespace btftool {
 namespace {
 
 // Limits of single tensors go by a number or name that another set of tensors lacks: they are
-// resolved. Those of a file of rules stay there.
+// resolved. So are those of a file of rules.
 btf::Tolerance tolerance_of(const DiffCommand& command, const btf::TensorDiff& diff) {
   btf::Tolerance own;
   for (const TensorTolerance& given : command.tensor_tolerances) {
-    if (!given.source.starts_with("--") || !btf::is_for(given, diff)) continue;
+    if (!btf::is_for(given, diff)) continue;
     if (given.tolerance.rtol) own.rtol = given.tolerance.rtol;
     if (given.tolerance.atol) own.atol = given.tolerance.atol;
     if (given.tolerance.ulp) own.ulp = given.tolerance.ulp;
@@ -37,30 +37,95 @@ bool is_plain(std::string_view name) {
          name.find_first_not_of("0123456789-") != name.npos;
 }
 
+// The option that takes this pair out of two sets by its names; empty: it cannot be typed so.
+std::string by_name(const btf::DiffTensor& actual, const btf::DiffTensor& golden) {
+  if (is_plain(golden.name) && actual.name == golden.name) return "--tensor=" + golden.name;
+  if (actual.name.empty() || golden.name.empty() ||
+      (actual.name + golden.name).find_first_of(",:") != std::string::npos)
+    return {};
+  const auto named = [](const std::string& name) {
+    const bool number = name.find_first_not_of("0123456789-") == name.npos;
+    return (number || name.starts_with('@') ? "@" : "") + name;
+  };
+  return "--pair=" + named(actual.name) + ":" + named(golden.name);
+}
+
 bool by_globs(const std::vector<SpecRule>& rules) {
   return std::ranges::any_of(rules, [](const SpecRule& rule) { return !rule.glob.empty(); });
+}
+
+// A file of rules may have some for other tensors than this pair, which would be trouble: what it
+// says of files goes in front of what the command line does.
+void add_ruled_specs(const std::string& option, const std::vector<SpecRule>& specs,
+                     std::vector<std::string>& words) {
+  for (const SpecRule& rule : specs)
+    if (!rule.source.starts_with("--")) words.push_back(option + "=" + rule.glob + "=" + rule.spec);
+}
+
+// Files whose specs take their dims from the other side have no tensors by themselves that names
+// could choose among: it is the pair of files that is chosen, by what both are called up to their
+// endings. Empty: there are none such.
+std::string by_file(const DiffCommand& command, const btf::FilePair& pair) {
+  const auto lacks_dims = [](const SpecRule& rule) {
+    return btf::spec_without_dims(rule.spec).has_value();
+  };
+  if (std::ranges::none_of(command.actual_specs, lacks_dims) &&
+      std::ranges::none_of(command.golden_specs, lacks_dims))
+    return {};
+  const auto below = [](const std::string& directory, const std::string& path) {
+    const std::string begin = directory + (directory.ends_with('/') ? "" : "/");
+    return path.starts_with(begin) ? path.substr(begin.size()) : std::string();
+  };
+  const auto stem = [](const std::string& path) {
+    const std::size_t dot = path.rfind('.');
+    const std::size_t slash = path.rfind('/');
+    return dot == path.npos || (slash != path.npos && dot < slash) ? path : path.substr(0, dot);
+  };
+  const std::string actual = below(command.actual, pair.actual);
+  const std::string golden = below(command.golden, pair.golden);
+  if (actual.empty() || golden.empty() || stem(actual) != stem(golden)) return {};
+  std::string glob;
+  for (const char c : stem(golden))
+    glob += std::string(std::string_view("*?[]\\").find(c) == std::string_view::npos ? "" : "\\") + c;
+  return "--include=" + glob + (stem(golden) == golden ? "" : ".*");
+}
+
+// A permutation is for tensors that have as many dims, and a scale for codes: without such a tensor
+// they are trouble.
+bool is_about(const std::string& given, const DiffCommand& command, const btf::TensorDiff& diff) {
+  if (given.starts_with("--permute="))
+    return command.diff.permute->order.size() == diff.actual->dims.size();
+  if (given.starts_with("--actual-scale=")) return diff.actual->codes.has_value();
+  if (given.starts_with("--golden-scale=")) return diff.golden->codes.has_value();
+  return true;
 }
 
 // This pair alone, judged as it was.
 std::string compare_again(const DiffCommand& command, bool directories, const btf::FilePair& pair,
                           const btf::TensorDiff& diff, const std::string& option) {
   std::vector<std::string> words{option};
-  for (const std::string& given : command.of_pair) words.push_back(given);
+  add_ruled_specs("--actual-spec", command.actual_specs, words);
+  add_ruled_specs("--golden-spec", command.golden_specs, words);
+  for (const std::string& given : command.of_pair)
+    if (is_about(given, command, diff)) words.push_back(given);
   const btf::Tolerance tolerance = tolerance_of(command, diff);
   if (tolerance.rtol) words.push_back("--rtol=" + btf::number_text(*tolerance.rtol));
   if (tolerance.atol) words.push_back("--atol=" + btf::number_text(*tolerance.atol));
   if (tolerance.ulp) words.push_back(fmt::format("--ulp={}", *tolerance.ulp));
   // Scales may be in other files, and specs go by paths: then it takes the directories.
-  const bool whole =
-      directories && (command.diff.dequantize || command.rules || by_globs(command.actual_specs) ||
-                      by_globs(command.golden_specs));
+  const bool whole = directories && (command.diff.dequantize || by_globs(command.actual_specs) ||
+                                     by_globs(command.golden_specs));
   if (!whole) {
     words.push_back(fmt::format("--pair={}:{}", diff.actual->index, diff.golden->index));
     return command_line("diff", words, std::vector{pair.actual, pair.golden});
   }
-  if (!is_plain(diff.golden->name) || diff.actual->name != diff.golden->name) return {};
-  if (command.rules) words.push_back("--rules=" + *command.rules);
-  words.push_back("--tensor=" + diff.golden->name);
+  std::string file = by_file(command, pair);
+  for (const std::string& given : command.of_files)
+    if (file.empty() || !given.starts_with("--include=")) words.push_back(given);
+  if (!file.empty()) words.push_back(std::move(file));
+  std::string tensor = by_name(*diff.actual, *diff.golden);
+  if (tensor.empty()) return {};
+  words.push_back(std::move(tensor));
   return command_line("diff", words, std::vector{command.actual, command.golden});
 }
 

@@ -21,6 +21,8 @@ constexpr auto kVerdictRows = std::to_array<Explanation>({
      "int8 in 50 layers, each a little off", "keep the layers with the largest growth in a wider type; '--max-error' is the limit"},
     {"amplified", "an error grew where numbers cancel, by no more than that explains",
      "the difference of two numbers that are nearly equal", "compute that layer in a wider type, if the outputs matter"},
+    {"missing", "what both sides have is right, but an output is on one side only, or with '--require-all' any tensor",
+     "golden's 'output' is called 'out' by the device", "'--map FILE' says which names belong together, or dump what is missing"},
     {"cannot-tell", "no layer could be judged, or the order or the dtype is a guess that decides",
      "names without an order, or int8 products in float16 files",
      "say what is missing: '--graph MODEL' or '--order FILE', '--compute int8', '--map FILE'"},

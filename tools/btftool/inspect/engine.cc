@@ -70,9 +70,16 @@ void tell_fitting(Output& out, const btf::EngineList& list) {
   for (std::size_t i = 0; i < list.tensors.size(); ++i)
     widen(columns, cells_of(list.tensors[i], i));
   fit(columns, output_columns());
+  constexpr std::size_t kName = 5;
+  std::vector<std::string> names;
+  for (const btf::EngineTensor& tensor : list.tensors) names.push_back(printable(tensor.name));
+  names = btf::report::short_names(names, columns[kName].width);
   out.line(row_text(columns, titles));
-  for (std::size_t i = 0; i < list.tensors.size(); ++i)
-    out.line(row_text(columns, cells_of(list.tensors[i], i)));
+  for (std::size_t i = 0; i < list.tensors.size(); ++i) {
+    auto cells = cells_of(list.tensors[i], i);
+    cells[kName] = names[i];
+    out.line(row_text(columns, cells));
+  }
 }
 
 void tell(const Context& context, const std::string& path, const btf::EngineList& list) {

@@ -89,14 +89,23 @@ void InspectText::fit_columns(const btf::TensorFile& file,
   constexpr std::uint64_t kMostMeasured = 4096;
   columns_ = kColumns;
   const std::uint64_t count = tensors ? tensors->size() : file.tensor_count();
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> named;
   for (std::uint64_t i = 0; i < std::min(count, kMostMeasured); ++i)
-    if (const auto tensor = file.tensor(tensors ? (*tensors)[i] : i))
-      widen(columns_, cells(*tensor));
+    if (const auto tensor = file.tensor(tensors ? (*tensors)[i] : i)) {
+      const std::vector<std::string> row = cells(*tensor);
+      widen(columns_, row);
+      named.push_back(tensor->index);
+      names.push_back(row.back());
+    }
   std::vector<std::string> titles = kTitles;
   if (columns_.back().width == 0) titles.back().clear();
   widen(columns_, titles);
   columns_.front().width = std::max(columns_.front().width, width_);
   fit(columns_, output_columns());
+  names = btf::report::short_names(names, columns_.back().width);
+  names_.clear();
+  for (std::size_t i = 0; i < names.size(); ++i) names_.emplace(named[i], std::move(names[i]));
   out_.line(row_text(columns_, titles));
 }
 
@@ -113,6 +122,12 @@ void InspectText::begin(const btf::TensorFile& file,
     out_.line(pad_left("#", width_) + "  " + pad_right("dtype", kDType) + "  " +
               pad_right("layout", kLayout) + "  " + pad_right("shape", kShape) + "  " +
               pad_left("bytes", kBytes) + "  " + pad_left("offset", kOffset));
+}
+
+void InspectText::fitting_line(const btf::TensorInfo& tensor) {
+  std::vector<std::string> row = cells(tensor);
+  if (const auto name = names_.find(tensor.index); name != names_.end()) row.back() = name->second;
+  out_.line(row_text(columns_, row));
 }
 
 // In columns of fixed widths; these lines may come by the million.
@@ -136,7 +151,7 @@ void InspectText::whole_line(const btf::TensorInfo& tensor) {
 }
 
 void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
-  columns_.empty() ? whole_line(tensor) : out_.line(row_text(columns_, cells(tensor)));
+  columns_.empty() ? whole_line(tensor) : fitting_line(tensor);
   if (options_.strides) strides(tensor);
   if (details.stats) {
     stats(*details.stats, *details.dtype);

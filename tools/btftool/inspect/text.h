@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "inspect/details.h"
@@ -22,6 +23,7 @@ class InspectText {
 
  private:
   void whole_line(const btf::TensorInfo& tensor);
+  void fitting_line(const btf::TensorInfo& tensor);
   std::vector<std::string> cells(const btf::TensorInfo& tensor) const;
   void fit_columns(const btf::TensorFile& file,
                    const std::optional<std::vector<std::uint64_t>>& tensors);
@@ -38,6 +40,7 @@ class InspectText {
   bool btf_ = true;
   std::string line_;
   std::vector<btf::report::Column> columns_;  // of a table that fits; empty: the one of a pipe
+  std::unordered_map<std::uint64_t, std::string> names_;  // there, by the tensors' numbers
 };
 
 }  // namespace btftool

@@ -216,7 +216,9 @@ class LayerPairing {
     found_.map = std::move(matches.map);
     for (std::size_t l = 0; l < left.size(); ++l) {
       if (!left[l]) continue;
-      report_.actual_only.push_back(rest_actual_[l].name);
+      const Dumped& dumped = rest_actual_[l];
+      report_.actual_only.push_back(dumped.name);
+      found_.actual_rest.push_back({dumped.name, dumped.recorded, dumped.tensor.index});
       keep_dump(found_.actual_dumps, rest_actual_[l], std::nullopt);
     }
     report_.paired = report_.layers.size();

@@ -30,6 +30,7 @@ struct PairedLayers {
   std::vector<std::string> unread{};  // layers that have no figures since they could not be read
   std::vector<NamedDump> actual_dumps{};  // all that are there, if a graph asks for them
   std::vector<NamedDump> golden_dumps{};
+  std::vector<ActualOnly> actual_rest{};
   MapUse map;
   bool actual_scaled = false;  // a tensor of it is codes that have a scale
   bool golden_scaled = false;

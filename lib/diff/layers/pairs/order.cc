@@ -1,6 +1,7 @@
 #include "diff/layers/pairs/order.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <set>
@@ -114,7 +115,21 @@ class Ordering {
       if (rank != kUnplaced) rank = values[rank];
     finish();
     link(graph);
+    note_outputs_of_actual(graph);
     return {};
+  }
+
+  // Golden's are among the layers.
+  void note_outputs_of_actual(const LayerGraph& graph) {
+    std::vector<std::string> names;
+    for (std::uint64_t v = 0; v < graph.values.size(); ++v) {
+      const GraphValue& value = graph.values[v];
+      if (!value.output || std::ranges::find(rank_, v) != rank_.end()) continue;
+      names.push_back(value.name);
+      names.insert(names.end(), value.aliases.begin(), value.aliases.end());
+    }
+    for (const NameMatch& match : match_values(report_.actual_only, names))
+      report_.missing_outputs.push_back(report_.actual_only[match.left]);
   }
 
   // False: the set does not say it of nearly all.
@@ -326,6 +341,88 @@ void note_missing(LayerReport& report) {
   }
 }
 
+// "output", "logits:0", "prob_1": what networks call their outputs, and as a whole name: within one
+// such words name layers too.
+bool is_output_name(std::string_view name) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"out", "output", "outputs", "logit", "logits", "prob", "probs", "probability",
+       "probabilities", "score", "scores", "pred", "preds", "prediction", "predictions", "result",
+       "results", "y", "y_pred"});
+  const std::size_t last = name.find_last_not_of("0123456789");
+  if (last != name.npos && last + 1 < name.size())
+    name = name.substr(0, name.find_last_not_of("_:.-", last) + 1);
+  std::string lower;
+  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::ranges::find(kWords, lower) != kWords.end();
+}
+
+// The network's output where no graph says which that is: of both sides the last tensor, or one that
+// is called so, has no partner. Where only golden has it, actual may be a dump of some layers.
+class OutputSearch {
+ public:
+  OutputSearch(const LayerReport& report, const std::vector<LayerPlace>& places,
+               const std::vector<ActualOnly>& rest, const TensorSet& actual)
+      : report_(report), places_(places), rest_(rest), actual_(actual) {}
+
+  // Golden's name of it.
+  std::optional<std::string> find() const {
+    const auto is_pair = [](const Layer& layer) { return !layer.actual.empty(); };
+    const auto is_paired_output = [&](const Layer& layer) {
+      return is_pair(layer) && (layer.role == "output" || is_output_name(layer.golden) ||
+                                is_output_name(layer.actual));
+    };
+    if (rest_.empty() || std::ranges::any_of(report_.layers, is_paired_output) || !has_actuals())
+      return std::nullopt;
+    for (const Layer& layer : report_.layers)
+      if (!is_pair(layer) && is_output_name(layer.golden)) return layer.golden;
+    if (report_.layers.empty() || !knows_last()) return std::nullopt;
+    const Layer& last = report_.layers.back();
+    return last.placed && !is_pair(last) ? std::optional(last.golden) : std::nullopt;
+  }
+
+ private:
+  // A graph says which outputs there are, and an order of names is a guess.
+  bool knows_last() const {
+    return !report_.linked() && report_.order != OrderSource::natural &&
+           report_.order_left_out.empty();
+  }
+
+  bool has_actuals() const {
+    return std::ranges::any_of(rest_, is_output_name, &ActualOnly::name) || is_last_of_actual();
+  }
+
+  bool is_last_of_actual() const {
+    if (!knows_last()) return false;
+    const auto of_rest = [&](auto position) {
+      std::optional<std::uint64_t> last;
+      for (const ActualOnly& tensor : rest_) last = std::max(last, position(tensor));
+      return last;
+    };
+    const auto of_pairs = [&](auto position) {
+      std::optional<std::uint64_t> last;
+      for (const Layer& layer : report_.layers)
+        if (!layer.actual.empty()) last = std::max(last, position(layer));
+      return last;
+    };
+    if (report_.order == OrderSource::recorded)
+      return of_rest([](const ActualOnly& tensor) { return tensor.recorded; }) >
+             of_pairs([&](const Layer& layer) { return places_[layer.number].actual_recorded; });
+    if (report_.order == OrderSource::numbered)
+      return of_rest([](const ActualOnly& tensor) { return leading_number(tensor.name); }) >
+             of_pairs([](const Layer& layer) { return leading_number(layer.actual); });
+    return keeps_order(actual_) &&
+           of_rest([](const ActualOnly& tensor) { return std::optional(tensor.stored); }) >
+               of_pairs([&](const Layer& layer) {
+                 return std::optional(places_[layer.number].actual_stored);
+               });
+  }
+
+  const LayerReport& report_;
+  const std::vector<LayerPlace>& places_;
+  const std::vector<ActualOnly>& rest_;
+  const TensorSet& actual_;
+};
+
 // Takes those that are no pair out of the layers.
 void keep_pairs(LayerReport& report) {
   const auto is_pair = [](const Layer& layer) { return !layer.actual.empty(); };
@@ -365,7 +462,8 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 }
 
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const TensorSet& actual, const TensorSet& golden, const LayerOptions& options) {
+                    const std::vector<ActualOnly>& rest, const TensorSet& actual,
+                    const TensorSet& golden, const LayerOptions& options) {
   Ordering ordering(report);
   if (options.engine) {
     BTF_TRY(ordering.by_engine(*options.engine, options.graph));
@@ -383,7 +481,9 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
   }
   if (options.order) BTF_TRY(order_by_list(report, *options.order, options.order_path));
   note_missing(report);
+  const auto output = OutputSearch(report, places, rest, actual).find();
   keep_pairs(report);
+  if (output && report.missing_outputs.empty()) report.missing_outputs.push_back(*output);
   return {};
 }
 

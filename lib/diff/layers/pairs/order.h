@@ -18,12 +18,20 @@ struct LayerPlace {
   std::uint64_t golden_stored = 0;
 };
 
+// A tensor that only actual has.
+struct ActualOnly {
+  std::string name;
+  std::optional<std::uint64_t> recorded{};
+  std::uint64_t stored = 0;
+};
+
 // True if the set is one file of a format that keeps tensors in the order of their creation.
 bool keeps_order(const TensorSet& set);
 
 // Sorts `report.layers`, and `report.golden_only` between them; sets what is said of the order and
-// of inputs. `outputs`: which are those of the graph that golden has and actual has not.
+// of inputs, and which outputs only one side has. `rest`: what no pair has of actual.
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const TensorSet& actual, const TensorSet& golden, const LayerOptions& options);
+                    const std::vector<ActualOnly>& rest, const TensorSet& actual,
+                    const TensorSet& golden, const LayerOptions& options);
 
 }  // namespace btf

@@ -111,6 +111,9 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
       std::ranges::any_of(report.layers, is_off_unplaced))
     return as(VerdictKind::cannot_tell, std::nullopt);
   if (const auto off = drifted(report, options)) return as(VerdictKind::drift, off);
+  const bool one_sided = !report.actual_only.empty() || !report.golden_only.empty();
+  if (!report.missing_outputs.empty() || (options.require_all && one_sided))
+    return as(VerdictKind::missing, std::nullopt);
   as(VerdictKind::clean, std::nullopt);
 }
 

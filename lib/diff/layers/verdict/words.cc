@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "core/strided.h"
 #include "diff/layers/verdict/explained.h"
@@ -206,6 +207,31 @@ std::string why_untold(const LayerReport& report) {
   return "no layer could be judged";
 }
 
+// Tensors without a partner: first the outputs among them, else all.
+std::string missing_text(const LayerReport& report) {
+  const auto names = [](const std::vector<std::string>& list) {
+    std::vector<std::string> quotes;
+    for (const std::string& name : list) quotes.push_back(quoted(name));
+    return list_of(quotes);
+  };
+  const auto is_golden = [&](const std::string& name) {
+    return std::ranges::find(report.golden_only, name) != report.golden_only.end();
+  };
+  std::vector<std::string> golden = report.golden_only;
+  std::vector<std::string> actual = report.actual_only;
+  if (!report.missing_outputs.empty()) {
+    golden.clear();
+    std::ranges::copy_if(report.missing_outputs, std::back_inserter(golden), is_golden);
+    // What golden's may be called in actual.
+    if (golden.empty()) actual = report.missing_outputs;
+  }
+  std::string text = golden.empty() ? "" : "only golden has " + names(golden);
+  if (!actual.empty()) text += (text.empty() ? "" : ", ") + ("only actual has " + names(actual));
+  if (!report.golden_only.empty() && !report.actual_only.empty())
+    text += "; `map` says which belong together";
+  return text;
+}
+
 struct Said {
   std::string head;
   std::string detail;
@@ -241,6 +267,17 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
                        ? ", where an exponential amplifies it"
                        : ", where a signal cancels"),
               fault_text(*layer, options.isolated) + "; not proved to be a fault"};
+    case VerdictKind::missing: {
+      const std::uint64_t outputs = report.missing_outputs.size();
+      const std::uint64_t all = report.golden_only.size() + report.actual_only.size();
+      const std::string head =
+          outputs > 1    ? counted(outputs, "outputs are missing")
+          : outputs == 1 ? std::string("an output is missing")
+          : all == 1     ? std::string("a tensor is on one side only")
+                         : counted(all, "tensors are on one side only");
+      return {head, missing_text(report) + "; in what is paired nothing broke: " +
+                        clean_text(report)};
+    }
     case VerdictKind::cannot_tell:
       return {"cannot tell", why_untold(report)};
   }
@@ -263,7 +300,7 @@ std::string percent_text(double part) {
 
 void say_verdict(LayerReport& report, const JudgeLayers& options) {
   Said said = say(report, options);
-  if (!report.missing_outputs.empty())
+  if (!report.missing_outputs.empty() && report.verdict.kind != VerdictKind::missing)
     said.detail += (report.missing_outputs.size() == 1
                         ? std::string("; an output is missing: ")
                         : "; " + counted(report.missing_outputs.size(), "outputs are missing: ")) +

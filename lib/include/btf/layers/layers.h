@@ -62,6 +62,7 @@ enum class VerdictKind : std::uint8_t {
   dump_wrong,  // tensors are dumped wrongly, the computation is right
   drift,       // nothing broke, but the outputs are too far off
   amplified,   // an error grew where a signal cancels; not proved to be a fault
+  missing,     // what is paired is right, but an output, or with require_all anything, is not paired
   cannot_tell,
 };
 
@@ -155,7 +156,8 @@ struct LayerReport {
   std::uint64_t paired = 0;
   std::vector<std::string> actual_only{};
   std::vector<std::string> golden_only{};
-  std::vector<std::string> missing_outputs{};  // of the graph, in golden only
+  // Outputs of the graph, or by their place or name of the network, that one side alone has.
+  std::vector<std::string> missing_outputs{};
   std::vector<std::string> troubles{};         // files that cannot be read, and the like
   std::vector<std::string> warnings{};         // lines of the map that pair nothing
   // The output of the unwatched run, if there is one: how far the watched run's is from it.

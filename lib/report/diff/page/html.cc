@@ -43,9 +43,9 @@ std::string why_cell(const TensorDiff& diff) {
 std::string figures_cells(const TensorDiff& diff) {
   const auto count = static_cast<double>(diff.mismatched);
   const bool share = diff.compared > 0 && diff.mismatched_known;
-  const bool figures = diff.figures.has_value();
+  const bool figures = diff.figures && !std::isnan(diff.figures->cosine);
   return why_cell(diff) +
-         html_figure("", "mismatched", count,
+         html_figure("", "mismatched", diff.mismatched_known ? count : -1,
                      diff.mismatched_known ? html_count(diff.mismatched) : std::string("some")) +
          html_figure("", "share", share ? count / static_cast<double>(diff.compared) : -1,
                      share ? html_text(percent(diff.mismatched, diff.compared)) : "–") +
