@@ -20,7 +20,11 @@ Result<Dims> strides_of(const btf_array& array) {
   return strides;
 }
 
+// Before anything is read of dims and strides, which end nobody knows where.
 Result<StridedLayout> storage_of(const btf_array& array, Layout layout, DType dtype) {
+  if (array.rank > kMaxRank)
+    return fail(ErrorCode::unsupported, "the array has rank " + std::to_string(array.rank) +
+                                            ", tensors have at most " + std::to_string(kMaxRank));
   if (array.rank > 0 && array.dims == nullptr) return wrong("no dims");
   const std::span<const std::uint64_t> dims(array.dims, array.rank);
   if (array.strides == nullptr) return resolve(layout, dims, dtype);

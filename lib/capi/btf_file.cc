@@ -17,7 +17,7 @@ Result<ReadOptions> read_options(const btf_read_options* from) {
   BTF_ASSIGN(ReadOptions read, common_options<ReadOptions>(options));
   if (options.region_rank == 0 && (options.begin || options.end || options.step))
     return wrong("a region without a rank");
-  if (options.region_rank > UINT16_MAX) return wrong("no tensor has the rank of the region");
+  if (options.region_rank > kMaxRank) return wrong("no tensor has the rank of the region");
   read.region.resize(options.region_rank);
   for (std::size_t d = 0; d < options.region_rank; ++d) {
     DimRange& range = read.region[d];

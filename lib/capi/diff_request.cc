@@ -119,7 +119,8 @@ class Handed {
     if (pair_.figures)
       for (const FigureInfo* const figure : figure_gates())
         if (figure->value != nullptr)
-          figures_.push_back({figure->name.data(), (*pair_.figures).*figure->value});
+          figures_.push_back({figure->name.data(),
+                              pair_.figures->pairs > 0 ? (*pair_.figures).*figure->value : kNaN});
     for (const CriterionResult& criterion : pair_.criteria)
       criteria_.push_back(
           {criterion.name.c_str(), criterion.text.c_str(), criterion.passed ? 1 : 0});

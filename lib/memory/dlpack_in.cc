@@ -54,6 +54,9 @@ Status check_device(const dlpack::DLDevice& device) {
 
 Result<Dims> dims_of(const DLTensor& tensor) {
   if (tensor.ndim < 0) return wrong("a rank of " + std::to_string(tensor.ndim));
+  if (tensor.ndim > static_cast<std::int32_t>(kMaxRank))
+    return dlpack_unsupported("the tensor has rank " + std::to_string(tensor.ndim) +
+                              ", tensors have at most " + std::to_string(kMaxRank));
   if (tensor.ndim > 0 && tensor.shape == nullptr)
     return wrong("no shape for rank " + std::to_string(tensor.ndim));
   Dims dims;

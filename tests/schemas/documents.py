@@ -32,6 +32,7 @@ def make_files(run, testdata):
     npy("y.npy", [1.234567, -23.45678, 3.4e-05, 0.1])
     npy("special.npy", [NAN, NAN, 1, INF, INF, INF, -INF, 2.5], shape=[2, 4])
     npy("other.npy", [NAN, 1, NAN, INF, -INF, 0, 1, 2], shape=[2, 4])
+    npy("none.npy", [NAN, INF])
     npy("big.npy", [2**53, 2**53 + 1, -(2**63), 2**63 - 1], "<i8")
     npy("huge.npy", [2**53, 2**53 + 3, 2**63 - 1, -(2**63)], "<i8")
     npy("codes.npy", [127, 127, -128, 5] * 4, "|i1", [4, 4])

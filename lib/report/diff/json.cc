@@ -83,6 +83,8 @@ Json criteria(const TensorDiff& diff) {
   });
 }
 
+constexpr const char* kNoFigures = "there is no pair of finite numbers";
+
 Json figures(const TensorDiff& diff) {
   if (!diff.figures) return nullptr;
   const auto& fit = diff.figures->fit;
@@ -90,10 +92,12 @@ Json figures(const TensorDiff& diff) {
     return fit ? json_number(*fit.*member) : Json(nullptr);
   };
   Json json = {{"pairs", json_number(diff.figures->pairs)}};
+  const bool none = diff.figures->pairs == 0;
   // One that a report judged again lacks is left out here, too.
   for (const FigureInfo& row : btf::figures())
-    if (row.value != nullptr && row.judged(diff))
-      json[row.name] = json_number(*diff.figures.*row.value);
+    if (row.value != nullptr && (none || row.judged(diff)))
+      json[row.name] = none ? Json(nullptr) : json_number(*diff.figures.*row.value);
+  if (none) json["reason"] = kNoFigures;
   json.update({{"gain", of_fit(&BestFit::gain)},
                {"offset", of_fit(&BestFit::offset)},
                {"residual", of_fit(&BestFit::residual)}});

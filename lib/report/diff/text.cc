@@ -102,7 +102,11 @@ void add_worst(const TensorDiff& diff, bool all, std::vector<std::string>& lines
 void add_figures(const TensorDiff& diff, const ReportOptions& options,
                  std::vector<std::string>& lines) {
   const Gates& gates = options.criteria.gates;
-  if (!diff.figures || diff.figures->pairs == 0) return;
+  if (!diff.figures || diff.compared == 0) return;
+  if (diff.figures->pairs == 0) {
+    lines.push_back(line("figures", "none: there is no pair of finite numbers"));
+    return;
+  }
   const Figures& figures = *diff.figures;
   if (diff.max_abs == 0) {
     lines.push_back(

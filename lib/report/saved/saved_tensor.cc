@@ -207,6 +207,8 @@ double figure(const JsonNode& figures, const FigureInfo& row) {
   const std::string name(row.name);
   if (!figures.has(name.c_str())) return std::numeric_limits<double>::quiet_NaN();
   const JsonNode node = figures[name.c_str()];
+  // Of no pair there are none, and what is judged is whether there are pairs.
+  if (node.null() && figures["pairs"].count() == 0) return Figures().*row.value;
   const double value = node.number();
   if (!(value >= row.lowest && value <= row.highest))
     node.fail("is not from " + btf::number_text(row.lowest) + " to " +

@@ -213,6 +213,8 @@ TEST_CASE("capi: a box of a tensor", "[capi]") {
   CHECK(btf_read_size(file.get(), 0, &options, &bytes) == BTF_INVALID_ARGUMENT);
   options.region_rank = 0;
   CHECK(btf_read_size(file.get(), 0, &options, &bytes) == BTF_INVALID_ARGUMENT);
+  options.region_rank = 60000;  // of which there are no such dims to read
+  CHECK(btf_read_size(file.get(), 0, &options, &bytes) == BTF_INVALID_ARGUMENT);
 }
 
 TEST_CASE("capi: statistics", "[capi]") {

@@ -1,7 +1,6 @@
 // btftool completion: scripts for shells, and what these ask for while a line is typed.
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -9,6 +8,7 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "io/exit_code.h"
+#include "io/text.h"
 
 namespace btftool {
 namespace {
@@ -25,10 +25,10 @@ bool at_rest(const std::string& path) {
   return std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
 }
 
-// As --tensor takes it; empty: it takes numbers only.
+// As --tensor takes it; empty: it takes numbers only, or a terminal would do something else than
+// show the name: controls, and what turns the direction of text.
 std::string selection_of(const std::string& name) {
-  const bool plain = std::ranges::none_of(
-      name, [](unsigned char c) { return c == ',' || c < ' ' || c == '\x7f'; });
+  const bool plain = !name.contains(',') && printable(name) == name;
   if (!plain || name.empty()) return {};
   const bool number = name.find_first_not_of("0123456789-") == name.npos;
   return number || name.front() == '@' || name.front() == '!' ? "@" + name : name;

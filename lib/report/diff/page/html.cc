@@ -43,7 +43,8 @@ std::string why_cell(const TensorDiff& diff) {
 std::string figures_cells(const TensorDiff& diff) {
   const auto count = static_cast<double>(diff.mismatched);
   const bool share = diff.compared > 0 && diff.mismatched_known;
-  const bool figures = diff.figures && !std::isnan(diff.figures->cosine);
+  const bool figures =
+      diff.figures && diff.figures->pairs > 0 && !std::isnan(diff.figures->cosine);
   return why_cell(diff) +
          html_figure("", "mismatched", diff.mismatched_known ? count : -1,
                      diff.mismatched_known ? html_count(diff.mismatched) : std::string("some")) +

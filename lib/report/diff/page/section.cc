@@ -125,7 +125,7 @@ std::string figure_grid(const TensorDiff& diff, const MemberNames& names) {
   figure("max abs", html_number(diff.max_abs));
   figure("max rel", html_number(diff.max_rel));
   figure("max steps", html_count(diff.max_ulp));
-  if (diff.figures)
+  if (diff.figures && diff.figures->pairs > 0)
     for (const FigureInfo& row : btf::figures())
       if (row.value != nullptr && row.judged(diff))
         figure(row.label, html_number(*diff.figures.*row.value) +
