@@ -11,6 +11,9 @@
 
 #include "btf/shards/part.h"
 #include "btf/try.h"
+#include "formats/io/output_place.h"
+#include "formats/io/replacing_sink.h"
+#include "formats/io/system.h"
 #include "shards/digest.h"
 #include "shards/part_lines.h"
 #include "shards/part_scan.h"
@@ -19,10 +22,13 @@ namespace btf {
 
 using shards::ScannedPart;
 
+// FILE.partial has the lock (flock) of the process that writes it, from before its first line until
+// it is FILE. It is never written into by another one, nor truncated: what is begun, or goes on, is
+// a new file that takes its place.
 struct PartWriter::State {
-  std::string path;
+  std::string path;  // behind symbolic links
   std::string partial;
-  int fd = -1;
+  Descriptor fd;
   struct Found {
     std::uint64_t results = 0;
     std::string result{};
@@ -35,72 +41,89 @@ struct PartWriter::State {
   Digest digest;
   std::string note;
 
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    if (fd >= 0) ::close(fd);
+  Status failed(std::string_view what) const {
+    return std::unexpected(system_failure(what).error().in_file(partial));
   }
 
-  Status failed() const {
-    return std::unexpected(Error{errno == ENOSPC ? ErrorCode::no_space : ErrorCode::io,
-                                 std::generic_category().message(errno)}
-                               .in_file(partial));
+  Status refused(const std::string& why) const {
+    return std::unexpected(Error{ErrorCode::invalid_argument, why}.in_file(partial));
   }
 
   Status write(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+      const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return failed();
+      if (written < 0) return failed("write");
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return {};
   }
 
   Status line(std::string text) {
+    if (text.size() > shards::kMostLineBytes)
+      return refused("an item of " + std::to_string(text.size()) +
+                     " bytes, where merge reads lines of at most " +
+                     std::to_string(shards::kMostLineBytes) +
+                     "; where it is a pair of files, `shard_by` tensor makes items of its tensors");
     text += '\n';
     digest.bytes(text);
     return write(text);
   }
 
+  // Without following a link, or waiting for whoever would read a pipe.
+  static Descriptor open_file(const std::string& path, int flags) {
+    return Descriptor(
+        ::open(path.c_str(),
+               O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666));
+  }
+
   // A second process with this shard gets a file of its own, so that neither tears the other's.
   Status open_partial() {
     partial = path + ".partial";
-    for (const bool shared : {true, false}) {
-      if (!shared) partial += "-" + std::to_string(::getpid());
-      fd = ::open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (fd < 0) return failed();
-      if (!shared || ::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
-      ::close(fd);
+    constexpr int kAttempts = 100;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      fd = open_file(partial, 0);
+      if (!fd.open() && errno == ELOOP)
+        return refused("is a symbolic link, which a part does not follow; remove it");
+      if (!fd.open()) return failed("open for writing");
+      struct stat open{};
+      if (::fstat(fd.get(), &open) != 0) return failed("stat");
+      if (!S_ISREG(open.st_mode)) return refused("is no regular file; remove it");
+      if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return open_own();
+      // Until it was locked, its writer may have finished it, and it is FILE now.
+      struct stat named{};
+      if (::lstat(partial.c_str(), &named) == 0 && named.st_dev == open.st_dev &&
+          named.st_ino == open.st_ino)
+        return {};
     }
+    return refused("is replaced again and again by other processes");
+  }
+
+  Status open_own() {
+    const auto digits = random_digits();
+    if (!digits) return failed("name a file beside it");
+    partial += "-" + *digits;
+    fd = open_file(partial, O_EXCL);
+    if (!fd.open()) return failed("create");
+    ::flock(fd.get(), LOCK_EX | LOCK_NB);
     return {};
   }
 
-  // What is kept stands in a new file before that takes the place of FILE.partial.
+  // The head, and what is kept, stand in a new file before that takes the place of FILE.partial.
   Status begin(const PartHead& head, std::map<std::uint64_t, Kept> kept) {
-    const std::string old = partial;
-    const int old_fd = fd;
-    if (kept.empty()) {
-      if (::ftruncate(fd, 0) != 0) return failed();
-      return line(shards::head_line(head));
-    }
-    partial += "-new";
-    fd = ::open(partial.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-      fd = old_fd;
-      return failed();
-    }
-    ::flock(fd, LOCK_EX | LOCK_NB);
+    const std::string fresh = partial + "-new";
+    // Of a run that was killed here: only who holds FILE.partial comes this far.
+    ::unlink(fresh.c_str());
+    const Descriptor old = std::exchange(fd, open_file(fresh, O_EXCL));
+    if (!fd.open()) return std::unexpected(system_failure("create").error().in_file(fresh));
+    ::flock(fd.get(), LOCK_EX | LOCK_NB);
     Status status = line(shards::head_line(head));
     for (auto& [number, item] : kept) {
       found[number] = {shards::results_of(item.line), item.result};
       if (status) status = line(std::move(item.line));
     }
-    if (status && std::rename(partial.c_str(), old.c_str()) != 0) status = failed();
-    if (!status) ::unlink(partial.c_str());
-    ::close(old_fd);
-    partial = old;
+    if (status && std::rename(fresh.c_str(), partial.c_str()) != 0) status = failed("rename");
+    if (!status) ::unlink(fresh.c_str());
     return status;
   }
 
@@ -121,7 +144,7 @@ struct PartWriter::State {
   std::map<std::uint64_t, Kept> items_of(const std::string& from, const PartHead& head) {
     std::map<std::uint64_t, Kept> items;
     const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
-      items[*shards::number_of(text)] = {std::string(text)};
+      items[*shards::number_of(text)] = {.line = std::string(text)};
     });
     if (part && part->tail && part->tail->digest != part->digest) items.clear();
     if (part && !same_plan(part->head, head)) {
@@ -145,17 +168,18 @@ PartWriter& PartWriter::operator=(PartWriter&&) noexcept = default;
 PartWriter::~PartWriter() = default;
 
 Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& head, bool resume) {
-  auto state = std::make_unique<State>();
-  state->path = path;
-  struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+  const auto place = find_output(path);
+  if (!place) return std::unexpected(place.error().in_file(path));
+  if (place->descriptor || place->in_place)
     return std::unexpected(
         Error{ErrorCode::invalid_argument, "a part is a regular file, and this is none"}.in_file(
             path));
+  auto state = std::make_unique<State>();
+  state->path = place->path;
   BTF_TRY(state->open_partial());
   std::map<std::uint64_t, State::Kept> kept;
   // Another process may have FILE.partial now: what is whole of it is as good.
-  for (const std::string& from : {path, path + ".partial"}) {
+  for (const std::string& from : {state->path, state->path + ".partial"}) {
     if (!resume || !FileState::of(from)) continue;
     kept.merge(state->items_of(from, head));
   }
@@ -183,8 +207,10 @@ Status PartWriter::finish() {
   }
   tail.results = hexadecimal_of(results);
   BTF_TRY(state_->write(shards::tail_line(tail) + "\n"));
-  if (::fsync(state_->fd) != 0 && errno != EINVAL && errno != EROFS) return state_->failed();
-  if (std::rename(state_->partial.c_str(), state_->path.c_str()) != 0) return state_->failed();
+  if (::fsync(state_->fd.get()) != 0 && errno != EINVAL && errno != EROFS)
+    return state_->failed("sync");
+  if (std::rename(state_->partial.c_str(), state_->path.c_str()) != 0)
+    return state_->failed("rename");
   return {};
 }
 

@@ -182,7 +182,7 @@ def check_bad_parts():
     with_second(good.replace(b'"version":"', b'"version":"9', 1))
     trouble("another version", paths, "parts/2.jsonl", "by btftool 9", again)
     with_second(good)
-    trouble("a report over a part", ["--html", paths[0], *paths], "overwrite an input")
+    trouble("a report over a part", ["--html", paths[0], *paths], "would overwrite")
 
 
 def write_report():

@@ -69,6 +69,7 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"map", "--map"},
     {"expected", "--expect", "merge"},
     {"resume", "--resume"},
+    {"shard_by", "--shard-by"},
     {"order", "--order"},
 });
 
