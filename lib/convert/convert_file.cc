@@ -1,6 +1,7 @@
 // From sets of tensors to outputs: what the options mean for an output, and which outputs there
 // are.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -18,6 +19,8 @@
 #include "convert/quantize/scale_links.h"
 #include "core/recipient.h"
 #include "formats/find_format.h"
+#include "formats/io/output_place.h"
+#include "formats/io/replacing_sink.h"
 
 namespace btf {
 namespace {
@@ -137,6 +140,14 @@ MakeSink sink_at(const std::string& path) {
   return [path](const SinkOptions& options) { return create_sink(path, options); };
 }
 
+// One of many: the directory was tidied once for all of them.
+MakeSink sink_among_others(const std::string& path) {
+  return [path](SinkOptions options) {
+    options.tidied = 0;
+    return create_sink(path, options);
+  };
+}
+
 // Files of the input that outputs are made of, and the outputs by these.
 struct Sources {
   std::vector<PlannedFile> files;
@@ -182,7 +193,7 @@ struct PreparedOutput {
   Result<std::uint64_t> write(const TensorReportSink& report) {
     BTF_TRY(make_folder(path));
     BTF_TRY(check_output(path));
-    return conversion->write_to(sink_at(path), [&](TensorReport told) {
+    return conversion->write_to(sink_among_others(path), [&](TensorReport told) {
       told.output = path;
       if (report) report(told);
     });
@@ -253,6 +264,7 @@ class DirectoryConversion {
       std::vector<std::string> paths;
       if (share_ != nullptr) share_->begin(source);
       for (; next != prepared_.end() && next->source == source; ++next) {
+        tidy(std::filesystem::path(next->path).parent_path());
         BTF_ASSIGN(const std::uint64_t size, next->write(report));
         bytes += size;
         paths.push_back(next->path);
@@ -263,10 +275,15 @@ class DirectoryConversion {
     return all;
   }
 
+  void tidy(const std::filesystem::path& folder) {
+    if (tidied_.insert(folder).second) remove_unfinished(folder, UINT64_MAX);
+  }
+
   const TensorSet& input_;
   const std::string& directory_;
   const ConvertOptions& options_;
   ConvertShare* share_;
+  std::set<std::filesystem::path> tidied_;
   SetScales scales_;
   std::vector<PreparedOutput> prepared_;
 };
@@ -292,6 +309,7 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   if (several) return DirectoryConversion(input, output_or_directory, options, nullptr).run(report);
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
   BTF_TRY(check_output(output));
+  if (may_write_over(output)) BTF_TRY(check_written_over(output, input.files_read()));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
   const SetScales scales = set_scales(input, options);
   BTF_TRY(leave_out(scales, input, tensors));

@@ -14,6 +14,7 @@
 #include "btf/try.h"
 #include "formats/find_format.h"
 #include "formats/io/compressed_name.h"
+#include "formats/io/output_place.h"
 #include "formats/io/system.h"
 #include "formats/table/endings.h"
 #include "formats/table/format_table.h"
@@ -59,6 +60,7 @@ class Outputs {
       BTF_ASSIGN(const SetTensor tensor, input_.tensor(number));
       BTF_TRY(add(number, tensor));
     }
+    BTF_TRY(check_apart());
     return std::move(outputs_);
   }
 
@@ -165,6 +167,38 @@ class Outputs {
               .in_file(output.path));
     outputs_.push_back(std::move(output));
     return outputs_.size() - 1;
+  }
+
+  // No output takes the place of another one, by way of links, nor of what is read.
+  Status check_apart() const {
+    std::map<std::pair<FileIdentity, std::string>, const PlannedOutput*> spots;
+    std::map<FileIdentity, const PlannedOutput*> there;
+    for (const PlannedOutput& output : outputs_) {
+      const auto spot = output_spot(output.path);
+      if (!spot) continue;
+      if (const auto [other, fresh] = spots.emplace(*spot, &output); !fresh)
+        return std::unexpected(Error{ErrorCode::invalid_argument,
+                                     "is the same file as the output " + other->second->path}
+                                   .in_file(output.path));
+      if (const auto identity = output_identity(output.path)) there.emplace(*identity, &output);
+    }
+    for (const std::string& path : options_.reserved)
+      if (const auto spot = output_spot(path); spot && spots.contains(*spot))
+        return overwrites(*spots.at(*spot), path);
+    if (there.empty()) return {};
+    std::vector<std::string> read = input_.files_read();
+    read.insert(read.end(), options_.reserved.begin(), options_.reserved.end());
+    for (const std::string& path : read)
+      if (const auto identity = input_identity(path); identity && there.contains(*identity))
+        return overwrites(*there.at(*identity), path);
+    return {};
+  }
+
+  static Status overwrites(const PlannedOutput& output, const std::string& path) {
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument,
+              "would overwrite " + path + ", which this run needs itself; choose another directory"}
+            .in_file(output.path));
   }
 
   std::string directory_;

@@ -181,6 +181,12 @@ bool TensorFile::says_dims() const {
   return tensor && tensor->dims.size() != 1;
 }
 
+std::vector<std::string> TensorFile::other_files() const {
+  // A tensor that cannot be read has none that is of use.
+  for (std::uint64_t i = 0; i < tensor_count(); ++i) static_cast<void>(state_->reader->tensor(i));
+  return state_->reader->other_files();
+}
+
 Status TensorFile::check_unchanged() const {
   BTF_TRY(state_->source->check_unchanged());
   return state_->reader->check_unchanged();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "formats/btf/writer.h"
 #include "formats/find_format.h"
 #include "formats/io/byte_sink.h"
+#include "formats/io/output_place.h"
 #include "formats/open_source.h"
 #include "formats/zstd/zstd_sink.h"
 #include "formats/zstd/zstd_wire.h"
@@ -268,6 +270,7 @@ Result<RepairSummary> repair(const std::string& input, const std::string& output
                              const RepairOptions& options, const RepairReport& report) {
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input));
   BTF_TRY(check_output(output));
+  BTF_TRY(check_written_over(output, std::span(&input, 1)));
   auto bytes = open_packed_source(input);
   if (!bytes) return std::unexpected(bytes.error().in_file(input));
   const auto make_sink = [&](const SinkOptions& sink) { return create_sink(output, sink); };

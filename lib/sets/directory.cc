@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "btf/tensor_set.h"
+#include "formats/io/replacing_sink.h"
 #include "sets/natural_order.h"
 
 namespace btf {
@@ -118,7 +119,8 @@ class Walk {
   }
 
   void visit(const std::string& parent, std::string place, const Entry& entry) {
-    if (entry.kind == Kind::file) return found_.push_back(std::move(place));
+    if (entry.kind == Kind::file)
+      return (is_unfinished(entry.name) ? unfinished_ : found_).push_back(std::move(place));
     const std::string path = join_path(parent, entry.name);
     if (entry.kind == Kind::directory) return enter(path, place, entry.device, entry.inode);
     refuse(path, place,
@@ -155,6 +157,8 @@ class Walk {
     std::ranges::sort(order, natural_less,
                       [&](std::uint64_t i) -> std::string_view { return found_[i]; });
     DirectoryListing listing;
+    listing.unfinished = std::move(unfinished_);
+    std::ranges::sort(listing.unfinished, natural_less);
     listing.places.reserve(order.size());
     for (const std::uint64_t from : order) {
       if (const auto trouble = trouble_.find(from); trouble != trouble_.end())
@@ -165,6 +169,7 @@ class Walk {
   }
 
   std::vector<std::string> found_;
+  std::vector<std::string> unfinished_;
   std::map<std::uint64_t, Error> trouble_;
   std::optional<Error> root_trouble_;
   std::set<std::pair<dev_t, ino_t>> open_;  // the directory that is looked into and those around it

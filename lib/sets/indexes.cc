@@ -133,16 +133,20 @@ Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind
   std::vector<Member> members;
   for (std::size_t i = 0; i < index->content->entries().size(); ++i)
     members.push_back(named_member(index->content->entries()[i].place(), IndexedFile{index, i}));
-  return listing_of(folder_of(path), std::move(members));
+  IndexedListing all = listing_of(folder_of(path), std::move(members));
+  all.indexes.push_back(path);
+  return all;
 }
 
 IndexedListing take_indexes(const std::string& directory, DirectoryListing listing,
                             const BesideTensors& beside) {
   std::vector<Member> members;
   std::vector<std::string> others;
+  std::vector<std::string> indexes;
   const auto finish = [&] {
     IndexedListing all = listing_of(directory, std::move(members));
     all.others = std::move(others);
+    all.indexes = std::move(indexes);
     return all;
   };
   NamedFiles named;
@@ -154,6 +158,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
                const IndexKind* const kind = find_index_kind(path, FoundBy::directory)) {
       const auto index = open_index(path, *kind);
       if (index) {
+        indexes.push_back(path);
         take_index(member.place, *index, named);
         continue;
       }

@@ -43,6 +43,7 @@ struct IndexedListing {
   DirectoryListing listing;
   std::map<std::uint64_t, IndexedFile> indexed;  // by the number of the place
   std::vector<std::string> others{};  // places of files beside the tensors, which are no members
+  std::vector<std::string> indexes{};  // paths of those that were read
 };
 
 // The files that an index names, in its order.

@@ -1,15 +1,18 @@
 #include "btf/tensor_set.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "btf/try.h"
 #include "core/workers.h"
+#include "formats/io/compressed_name.h"
 #include "formats/io/globs.h"
 #include "formats/other_kinds.h"
 #include "formats/table/endings.h"
+#include "formats/table/format_table.h"
 #include "sets/directory.h"
 #include "sets/indexes.h"
 #include "sets/manifest.h"
@@ -32,6 +35,16 @@ Error no_directory(const std::string& path, const FileList& list) {
   return Error{ErrorCode::invalid_argument,
                "is no directory, and " + list.path + " lists files of one"}
       .in_file(path);
+}
+
+// By its name; a pipe has no files beside it.
+bool may_have_data_beside(const std::string& path) {
+  return std::ranges::any_of(formats(), [&](const FormatRow& format) {
+    return format.has(kDataBeside) &&
+           std::ranges::any_of(format.endings, [&](const NameEnding& name) {
+             return !name.ending.empty() && ends_in(content_name(path), name.ending);
+           });
+  });
 }
 
 // A file with a spec for its name is a file of tensors, whatever its contents look like.
@@ -69,6 +82,8 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
       BTF_ASSIGN(DirectoryListing listing, options.listed
                                                ? take_list(path, *options.listed, options.may_lack)
                                                : list_directory(path));
+      for (const std::string& place : listing.unfinished)
+        state->unfinished.push_back({join_path(path, place), place, join_path(path, place)});
       root.files = take_indexes(
           path, std::move(listing), [&](const std::string& file, const std::string& place) {
             const SetMember member{file, place, std::string(name_in_path(place))};
@@ -84,6 +99,7 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
       root.several = true;
       BTF_ASSIGN(root.files, list_index(path, *kind));
     }
+    std::ranges::copy(root.files.indexes, std::back_inserter(state->indexes));
     const std::uint64_t count = root.several ? root.files.listing.places.size() : 1;
     state->members += count;
     // root_of() finds those with members only.
@@ -111,6 +127,19 @@ bool TensorSet::order_given() const {
 }
 
 const std::vector<SetMember>& TensorSet::others() const { return state_->others; }
+
+const std::vector<SetMember>& TensorSet::unfinished() const { return state_->unfinished; }
+
+std::vector<std::string> TensorSet::files_read() const {
+  std::vector<std::string> paths = state_->indexes;
+  for (std::uint64_t i = 0; i < member_count(); ++i) {
+    paths.push_back(path(i));
+    if (!may_have_data_beside(paths.back()) || !path_stamp(paths.back())) continue;
+    if (const auto model = file(i))
+      std::ranges::move((*model)->other_files(), std::back_inserter(paths));
+  }
+  return paths;
+}
 
 std::uint64_t TensorSet::member_count() const { return state_->members; }
 
@@ -341,7 +370,7 @@ bool is_index(const std::string& path) {
 }
 
 Error no_files(const TensorSet& set) {
-  const std::size_t others = set.others().size();
+  const std::size_t others = set.others().size() + set.unfinished().size();
   const std::string text = is_index(set.path()) ? "names no file"
                            : others == 0        ? "the directory is empty"
                                                 : "no file of tensors in the directory, only " +

@@ -43,6 +43,8 @@ struct TensorSet::State {
   std::vector<Root> roots;
   std::uint64_t members = 0;
   std::vector<SetMember> others;
+  std::vector<SetMember> unfinished;
+  std::vector<std::string> indexes;  // paths of those that were read
   OpenFile only;  // of()
 
   // Files that cannot be opened twice, and the last few of the others, the latest in front.

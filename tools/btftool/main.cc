@@ -15,6 +15,7 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
+#include "commands/files_apart.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
@@ -89,7 +90,10 @@ int run(const Invocation& invocation) {
   Log log(invocation.global, invocation.names);
   const bool json = asks_for_json(invocation.command);
   Output out(invocation.global.color, json);
-  const auto exit_code = run({invocation.global, out, log, invocation.names}, invocation.command);
+  const Context context{invocation.global, out, log, invocation.names};
+  const btf::Status apart = check_files_apart(invocation.command, out);
+  const auto exit_code =
+      apart ? run(context, invocation.command) : btf::Result<int>(std::unexpected(apart.error()));
   if (exit_code && json && *exit_code == kTrouble)
     out.instead(error_document({.message = log.first_error()}));
   if (exit_code) return finish(out, log, *exit_code);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/attributes.h"
 #include "btf/file.h"
@@ -45,6 +46,8 @@ class TensorReader {
   // An error if the file holds numbers besides the tensors that it lists: where. Its finding is a
   // warning.
   virtual Status check_complete() const { return {}; }
+  // Paths of the other files that it has opened for the tensors that were asked for.
+  virtual std::vector<std::string> other_files() const { return {}; }
   // An error if other files than the source, which it reads too, were changed meanwhile.
   virtual Status check_unchanged() const { return {}; }
 };

@@ -14,6 +14,9 @@ namespace btf {
 struct SinkOptions {
   std::uint64_t size = 0;  // bytes that will be written, known before the first one
   bool sync = false;       // survive a power cut: fsync the file and its directory in commit()
+  // So many entries of the directory are looked at for what killed runs have left, which is
+  // removed.
+  std::uint64_t tidied = 65536;
 };
 
 // Errors name the file.

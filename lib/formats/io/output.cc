@@ -43,6 +43,23 @@ Status check_output(const std::string& path) {
   return {};
 }
 
+std::optional<std::string> overwritten(const std::string& output,
+                                       std::span<const std::string> inputs) {
+  const auto written = output_identity(output);
+  if (!written) return std::nullopt;
+  for (const std::string& input : inputs)
+    if (input_identity(input) == written) return input;
+  return std::nullopt;
+}
+
+bool is_file_already(const std::string& output) { return output_identity(output).has_value(); }
+
+bool same_output(const std::string& one, const std::string& other) {
+  return same_place(one, other);
+}
+
+bool written_in_place(const std::string& path) { return in_place(path); }
+
 bool is_standard_output(const std::string& path) {
   return output_descriptor(path) == STDOUT_FILENO;
 }

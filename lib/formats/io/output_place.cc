@@ -38,6 +38,18 @@ Status check_descriptor(int fd) {
   return {};
 }
 
+bool look_at(const OutputPlace& place, struct stat& state) {
+  return place.descriptor ? ::fstat(*place.descriptor, &state) == 0
+                          : ::stat(place.path.c_str(), &state) == 0;
+}
+
+// A disk by its own number, whichever node in /dev names it.
+std::optional<FileIdentity> identity_of(const struct stat& state) {
+  if (S_ISREG(state.st_mode)) return FileIdentity(state.st_dev, state.st_ino);
+  if (S_ISBLK(state.st_mode)) return FileIdentity(state.st_rdev, 0);
+  return std::nullopt;
+}
+
 // The error that rename() would give for the old file at the end.
 Status check_replaceable(const fs::path& file, const struct stat& old) {
   struct statx state {};
@@ -115,6 +127,70 @@ Result<OutputPlace> find_output(const std::string& path) {
 std::optional<int> output_descriptor(const std::string& path) {
   const auto place = follow(path);
   return place ? place->descriptor : std::nullopt;
+}
+
+std::optional<FileIdentity> output_identity(const std::string& path) {
+  const auto place = follow(path);
+  struct stat state{};
+  if (!place || !look_at(*place, state)) return std::nullopt;
+  // What cannot be written cannot be overwritten.
+  if (place->descriptor && !check_descriptor(*place->descriptor)) return std::nullopt;
+  return identity_of(state);
+}
+
+std::optional<FileIdentity> input_identity(const std::string& path) {
+  struct stat state{};
+  if ((path == "-" ? ::fstat(STDIN_FILENO, &state) : ::stat(path.c_str(), &state)) != 0)
+    return std::nullopt;
+  return identity_of(state);
+}
+
+std::optional<std::pair<FileIdentity, std::string>> output_spot(const std::string& path) {
+  const auto place = follow(path);
+  struct stat directory{};
+  if (!place || place->descriptor || ::stat(directory_of(place->path).c_str(), &directory) != 0)
+    return std::nullopt;
+  return std::pair(FileIdentity(directory.st_dev, directory.st_ino),
+                   place->path.filename().string());
+}
+
+bool same_place(const std::string& one, const std::string& other) {
+  const auto first = follow(one);
+  const auto second = follow(other);
+  if (!first || !second) return false;
+  if (first->descriptor && first->descriptor == second->descriptor) return true;
+  if (!first->descriptor && !second->descriptor) {
+    // Devices and pipes are written by several as they come.
+    struct stat state{};
+    if (look_at(*first, state) && !S_ISREG(state.st_mode)) return false;
+    const auto spot = output_spot(one);
+    return spot && spot == output_spot(other);
+  }
+  const auto identity = output_identity(one);
+  return identity && identity == output_identity(other);
+}
+
+bool in_place(const std::string& path) {
+  const auto place = follow(path);
+  if (!place) return false;
+  struct stat state{};
+  return place->descriptor || (look_at(*place, state) && !S_ISREG(state.st_mode));
+}
+
+bool may_write_over(const std::string& output) {
+  return in_place(output) && output_identity(output);
+}
+
+Status check_written_over(const std::string& output, std::span<const std::string> inputs) {
+  if (!may_write_over(output)) return {};
+  const auto written = output_identity(output);
+  for (const std::string& input : inputs)
+    if (input_identity(input) == written)
+      return fail(ErrorCode::invalid_argument,
+                  output_name(output) + " would overwrite " +
+                      (input == "-" ? "standard input" : input) +
+                      " while it is read; name a file, which is replaced once it is whole");
+  return {};
 }
 
 std::string output_name(const std::string& path) { return path == "-" ? "standard output" : path; }

@@ -1,6 +1,8 @@
 #include "formats/io/replacing_sink.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -31,16 +33,28 @@ mode_t current_umask() {
   return mask;
 }
 
-// Nothing: see errno.
-std::optional<std::string> random_name() {
-  std::array<unsigned char, 8> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != std::ssize(bytes)) return std::nullopt;
-  std::string name = ".btf-";
-  for (const unsigned char byte : bytes) {
-    name += "0123456789abcdef"[byte >> 4];
-    name += "0123456789abcdef"[byte & 0xf];
-  }
-  return name;
+constexpr std::string_view kUnfinished = ".btf-";
+constexpr std::size_t kDigits = 16;
+
+bool is_at(const char* path, int fd) {
+  struct stat named{};
+  struct stat open{};
+  return ::lstat(path, &named) == 0 && ::fstat(fd, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
+
+// For as long as it is open. Where the file system has no locks, nobody removes anything there.
+bool lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
+
+void remove_if_left(const fs::path& path) {
+  // For writing too, without which some file systems give no lock.
+  const Descriptor fd(
+      ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat state{};
+  if (!fd.open() || ::fstat(fd.get(), &state) != 0 || !S_ISREG(state.st_mode) ||
+      state.st_nlink != 1 || state.st_uid != ::geteuid())
+    return;
+  if (lock(fd.get()) && is_at(path.c_str(), fd.get())) ::unlink(path.c_str());
 }
 
 // A file without a name where the file system can (nothing is left behind whatever happens), else
@@ -66,7 +80,12 @@ class ReplacingSink final : public ByteSink {
     if (fd_.open()) return {};
     const bool created = with_random_name([this](const char* path) {
       fd_ = Descriptor(::open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
-      return fd_.open();
+      if (!fd_.open()) return false;
+      // Before it was locked it may have been taken for one that was left.
+      const bool locked = lock(fd_.get()) || errno != EWOULDBLOCK;
+      if (locked && is_at(path, fd_.get())) return true;
+      errno = EEXIST;
+      return false;
     });
     if (!created) return system_failure("create");
     return {};
@@ -118,9 +137,9 @@ class ReplacingSink final : public ByteSink {
   template <typename Create>
   bool with_random_name(Create&& create) {
     for (int attempt = 0; attempt < 100; ++attempt) {
-      const auto name = random_name();
-      if (!name) break;
-      temporary_ = directory_ / *name;
+      const auto digits = random_digits();
+      if (!digits) break;
+      temporary_ = directory_ / (std::string(kUnfinished) + *digits);
       if (create(temporary_.c_str())) return true;
       if (errno != EEXIST) break;
     }
@@ -134,10 +153,13 @@ class ReplacingSink final : public ByteSink {
     else if (!temporary_.empty() && ::fchmod(fd_.get(), 0666 & ~current_umask()) != 0)
       return system_failure("set the mode");
     if (sync_ && ::fsync(fd_.get()) != 0) return system_failure("sync");
-    if (temporary_.empty()) BTF_TRY(give_name());
+    if (!temporary_.empty() || !appears_at_once()) {
+      if (temporary_.empty()) BTF_TRY(give_name());
+      if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_failure("rename");
+      temporary_.clear();
+    }
+    // Its lock goes with it, so it has its own name before.
     if (!fd_.close()) return system_failure("close");
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_failure("rename");
-    temporary_.clear();
     if (sync_) {
       const Descriptor directory(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       if (!directory.open() || ::fsync(directory.get()) != 0)
@@ -166,12 +188,20 @@ class ReplacingSink final : public ByteSink {
     return {};
   }
 
-  Status give_name() {
+  bool link_to(const char* path) const {
     const std::string self = "/proc/self/fd/" + std::to_string(fd_.get());
-    const bool linked = with_random_name([&](const char* path) {
-      return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
-    });
-    if (!linked) return system_failure("name the finished file");
+    return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+  }
+
+  // Where nothing is to be replaced it gets its name in one step. No call of the system gives a
+  // file without a name that of another one, so in place of an old file there are two: linkat() and
+  // rename(), and a process that is killed between them leaves the temporary name.
+  bool appears_at_once() const { return !old_ && link_to(target_.c_str()); }
+
+  Status give_name() {
+    static_cast<void>(lock(fd_.get()));
+    if (!with_random_name([this](const char* path) { return link_to(path); }))
+      return system_failure("name the finished file");
     return {};
   }
 
@@ -187,8 +217,38 @@ class ReplacingSink final : public ByteSink {
 
 }  // namespace
 
+std::optional<std::string> random_digits() {
+  std::array<unsigned char, kDigits / 2> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != std::ssize(bytes)) return std::nullopt;
+  std::string digits;
+  for (const unsigned char byte : bytes) {
+    digits += "0123456789abcdef"[byte >> 4];
+    digits += "0123456789abcdef"[byte & 0xf];
+  }
+  return digits;
+}
+
+bool is_unfinished(std::string_view file_name) {
+  if (!file_name.starts_with(kUnfinished)) return false;
+  file_name.remove_prefix(kUnfinished.size());
+  return file_name.size() == kDigits &&
+         file_name.find_first_not_of("0123456789abcdef") == file_name.npos;
+}
+
+void remove_unfinished(const fs::path& directory, std::uint64_t most_entries) {
+  if (most_entries == 0) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
+  if (open == nullptr) return;
+  for (std::uint64_t seen = 0; seen < most_entries; ++seen) {
+    const dirent* const entry = ::readdir(open.get());
+    if (entry == nullptr) return;
+    if (is_unfinished(entry->d_name)) remove_if_left(directory / entry->d_name);
+  }
+}
+
 Result<std::unique_ptr<ByteSink>> replacing_sink(std::string name, const OutputPlace& place,
                                                  const SinkOptions& options, bool nameless) {
+  remove_unfinished(place.path.has_parent_path() ? place.path.parent_path() : ".", options.tidied);
   auto sink =
       std::make_unique<ReplacingSink>(std::move(name), place, nameless, options.sync);
   BTF_TRY(sink->open());

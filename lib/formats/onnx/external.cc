@@ -60,9 +60,19 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(const std::string&
   return opened_.emplace(location, *std::move(opened)).first->second;
 }
 
+std::vector<std::string> ExternalFiles::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [location, file] : opened_) paths.push_back(path_of(location));
+  return paths;
+}
+
 Status ExternalFiles::check_unchanged() const {
   for (const auto& [location, file] : opened_) BTF_TRY(file->check_unchanged());
   return {};
+}
+
+std::string ExternalFiles::path_of(const std::string& location) const {
+  return model_.substr(0, model_.rfind('/') + 1) + location;
 }
 
 Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_new(
@@ -70,7 +80,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_new(
   if (model_ == "-" || model_.starts_with("/dev/"))
     return fail(ErrorCode::unsupported, external_text(location) + ", and a pipe has no directory");
   const std::string folder = model_.substr(0, model_.rfind('/') + 1);
-  const std::string path = folder + location;
+  const std::string path = path_of(location);
   // Non-blocking, so that a pipe without a writer does not hang.
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.open())

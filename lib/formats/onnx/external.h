@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "btf/error.h"
 #include "formats/io/byte_source.h"
@@ -20,10 +21,14 @@ class ExternalFiles {
   // where the model really is.
   Result<std::shared_ptr<const ByteSource>> open(const std::string& location);
 
+  // Those that were opened.
+  std::vector<std::string> paths() const;
+
   // An error if one of those that were opened was changed since.
   Status check_unchanged() const;
 
  private:
+  std::string path_of(const std::string& location) const;
   Result<std::shared_ptr<const ByteSource>> open_new(const std::string& location) const;
 
   std::string model_;  // its path

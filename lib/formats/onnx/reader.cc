@@ -83,6 +83,7 @@ class OnnxReader final : public TensorReader {
   }
   // External data may be shared, and nothing else can be.
   bool overlap_is_settled() const override { return true; }
+  std::vector<std::string> other_files() const override { return files_.paths(); }
   Status check_unchanged() const override { return files_.check_unchanged(); }
 
   Result<TensorInfo> tensor(std::uint64_t index) const override {

@@ -85,7 +85,7 @@ constexpr auto kRows = std::to_array<FormatRow>({
      .bound = gguf_bound},
     {.name = "onnx",
      .title = "ONNX",
-     .traits = kSingle | kRowMajorOnly | kNamed,
+     .traits = kSingle | kRowMajorOnly | kNamed | kDataBeside,
      .endings = {{{kOnnxModelEnding, "an ONNX model", kReadOnly},
                   {kOnnxTensorEnding, "an ONNX tensor"}}},
      .recognizes = recognizes_onnx,

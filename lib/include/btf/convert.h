@@ -77,6 +77,9 @@ struct ConvertOptions {
   // kGreatestCompression); nothing: as it is.
   std::optional<int> compression{};
   bool sync = false;  // survive a power cut
+  // Paths of files besides the input that the caller reads or writes: outputs in a directory, whose
+  // names only show once the input is open, take the place of none of them.
+  std::vector<std::string> reserved{};
   Execution execution{};
 };
 

@@ -118,6 +118,7 @@ enum FormatTrait : unsigned {
   kUndescribed = 128,  // bytes alone, described by a spec or the name of the file
   kSaysDims = 256,     // says the dims of its tensors: a spec may add the dtype alone
   kText = 512,         // numbers in text, if a spec says so; a list unless they say their dims
+  kDataBeside = 1024,  // elements may be in other files, which it names
 };
 
 // A property of the format with this name ("btf", "npy", ...); false for an unknown name.
@@ -179,6 +180,9 @@ class BTF_API TensorFile {
   // An error if the file holds numbers besides the tensors that it lists, which whoever wants all
   // of it would miss in silence: where they are.
   Status check_complete() const;
+
+  // Paths of the other files that the elements of its tensors are read from: external data.
+  std::vector<std::string> other_files() const;
 
   // An error if the file, or another that its elements are read from, was changed since it was
   // opened. Ask after the last read.

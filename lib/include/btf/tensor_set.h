@@ -70,6 +70,14 @@ class BTF_API TensorSet {
   // Files beside the tensors of directories; each with its path as name.
   const std::vector<SetMember>& others() const;
 
+  // Outputs in directories that are being written, or were left by a process that was killed:
+  // ".btf-" and 16 hexadecimal digits. They are neither members nor others.
+  const std::vector<SetMember>& unfinished() const;
+
+  // Paths of all files that are read for its tensors: members, indexes, external data of models.
+  // Models are opened for that.
+  std::vector<std::string> files_read() const;
+
   std::uint64_t member_count() const;
   SetMember member(std::uint64_t member) const;
   std::string path(std::uint64_t member) const;        // that of the member

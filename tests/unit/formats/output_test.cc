@@ -1,6 +1,8 @@
 // Paths of outputs, and what their names say.
 #include "btf/output.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,11 +20,13 @@
 #include "core/names.h"
 #include "formats/io/output_place.h"
 #include "formats/io/replacing_sink.h"
+#include "formats/io/system.h"
 #include "formats/table/endings.h"
 #include "formats/table/format_table.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
+#include "support/skip.h"
 
 namespace fs = std::filesystem;
 
@@ -210,6 +214,10 @@ TEST_CASE("output: a temporary name that is taken is somebody else's") {
     const ScratchDir dir;
     const std::string taken = dir / ".btf-0000000000000000";
     write_file(taken, bytes::hex("01"));
+    // Whoever writes it has it locked; else it was left, and would be removed.
+    const btf::Descriptor writer(::open(taken.c_str(), O_RDWR | O_CLOEXEC));
+    REQUIRE(::flock(writer.get(), LOCK_EX | LOCK_NB) == 0);
+    write_file(dir / "out", bytes::hex("00"));
     const auto write = [&]() -> btf::Status {
       const auto place = btf::find_output(dir / "out");
       REQUIRE(place);
@@ -233,6 +241,59 @@ TEST_CASE("output: a temporary name that is taken is somebody else's") {
     CHECK(said(status.error()).find("File exists") != std::string::npos);
     CHECK(read_file(dir / "out") == bytes::hex("02"));
     CHECK(dir.names().size() == 2);
+  }
+}
+
+TEST_CASE("output: a new file needs no temporary name") {
+  const ScratchDir dir;
+  const btf::Descriptor nameless(::open((dir / ".").c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!nameless.open()) return skip("a file system with files that have no name");
+  zero_names = 1;
+  CHECK(btf::write_text(dir / "new", "a"));
+  CHECK(zero_names == 1);  // nobody asked for one
+  CHECK(btf::write_text(dir / "new", "b"));
+  CHECK(zero_names == 0);
+  CHECK(dir.names().size() == 1);
+}
+
+TEST_CASE("output: one file by whatever name") {
+  const ScratchDir dir;
+  write_file(dir / "a", bytes::hex("01"));
+  write_file(dir / "b", bytes::hex("01"));
+  fs::create_hard_link(dir / "a", dir / "hard");
+  fs::create_symlink("a", dir / "soft");
+  fs::create_symlink("new", dir / "to_new");
+  const std::vector<std::string> inputs{dir / "b", dir / "a"};
+  for (const char* const name : {"a", "hard", "soft"}) {
+    INFO(name);
+    CHECK(btf::overwritten(dir / name, inputs) == dir / "a");
+    CHECK(btf::is_file_already(dir / name));
+  }
+  CHECK_FALSE(btf::overwritten(dir / "new", inputs));
+  CHECK_FALSE(btf::is_file_already(dir / "to_new"));
+  CHECK_FALSE(btf::is_file_already("/dev/null"));
+  const std::vector<std::string> null{"/dev/null"};
+  CHECK_FALSE(btf::overwritten("/dev/null", null));
+  CHECK(btf::same_output(dir / "soft", dir / "a"));
+  CHECK(btf::same_output(dir / "to_new", dir / "new"));
+  CHECK(btf::same_output(dir / "new", dir / "./new"));
+  CHECK_FALSE(btf::same_output(dir / "hard", dir / "a"));
+  CHECK_FALSE(btf::same_output("/dev/null", "/dev/null"));
+  const btf::Descriptor open(::open((dir / "a").c_str(), O_RDWR | O_CLOEXEC));
+  const std::string descriptor = "/dev/fd/" + std::to_string(open.get());
+  CHECK(btf::overwritten(descriptor, inputs) == dir / "a");
+  CHECK(btf::same_output(descriptor, dir / "hard"));
+  CHECK(btf::written_in_place(descriptor));
+  CHECK_FALSE(btf::written_in_place(dir / "a"));
+}
+
+TEST_CASE("output: names of those that are not finished") {
+  CHECK(btf::is_unfinished(".btf-0123456789abcdef"));
+  for (const char* const other :
+       {".btf-0123456789abcde", ".btf-0123456789abcdef0", ".btf-0123456789ABCDEF",
+        "btf-0123456789abcdef", ".btf-0123456789abcdeg", ".btf-", ""}) {
+    INFO(other);
+    CHECK_FALSE(btf::is_unfinished(other));
   }
 }
 

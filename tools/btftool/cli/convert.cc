@@ -155,10 +155,11 @@ void read_renames(const std::string& path, std::map<std::string, std::string>& r
 }
 
 // "keep", "drop" or a file with a line for each tensor.
-void parse_names(const std::string& text, btf::ConvertOptions& options) {
-  options.drop_names = text == "drop";
+void parse_names(const std::string& text, ConvertCommand& command) {
+  command.convert.drop_names = text == "drop";
   if (text == "keep" || text == "drop") return;
-  options.names = read_lines("--names", text);
+  command.names_file = text;
+  command.convert.names = read_lines("--names", text);
 }
 
 template <auto parse>
@@ -226,11 +227,14 @@ void declare_tensors(CLI::App& app, ConvertCommand& command) {
       ->allow_extra_args(false);
   add_words(
       app, "--rename-file", "FILE",
-      [&options](const std::string& path) { read_renames(path, options.rename); },
+      [&command](const std::string& path) {
+        command.rename_file = path;
+        read_renames(path, command.convert.rename);
+      },
       "a line OLD=NEW for each");
   add_words(
       app, "--names", "keep|drop|FILE",
-      [&options](const std::string& text) { parse_names(text, options); },
+      [&command](const std::string& text) { parse_names(text, command); },
       "keep the names of tensors, write none, or those in\nFILE, a line for each");
 }
 

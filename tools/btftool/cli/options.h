@@ -89,6 +89,8 @@ struct ConvertCommand {
   bool many_outputs = false;           // `output` is a directory that gets several files
   std::optional<std::string> tensors;  // a selection; nothing: all
   std::vector<std::string> exclude;    // selections of what is left out
+  std::optional<std::string> rename_file;
+  std::optional<std::string> names_file;
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;

@@ -9,6 +9,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
+#include "commands/files_apart.h"
 #include "convert/part.h"
 #include "convert/report.h"
 #include "convert/told.h"
@@ -29,6 +30,7 @@ class Conversion {
   btf::Result<int> run() {
     // Before anything is read, which of a pipe may take long.
     if (!command_.many_outputs) BTF_TRY(btf::check_output(command_.output));
+    options_.reserved = reserved_files(command_);
     BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
     BTF_TRY(input.check_named_specs());
     const bool named = !input.one_file();

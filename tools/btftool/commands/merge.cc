@@ -13,6 +13,7 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
+#include "commands/files_apart.h"
 #include "convert/part.h"
 #include "validate/part.h"
 
@@ -74,7 +75,7 @@ class Merge {
     diff.all = asked_.all;
     diff.junit = asked_.junit;
     diff.html = asked_.html;
-    return merge_diff(context_, parts_, command_.parts, diff);
+    return merge_diff(context_, parts_, diff);
   }
 
   btf::Result<int> operator()(ValidateOptions& validate) const {
@@ -126,6 +127,7 @@ class Merge {
 btf::Result<int> run_merge(const Context& context, const MergeCommand& command) {
   BTF_ASSIGN(const btf::Parts parts, btf::Parts::open(command.parts, command.expected));
   BTF_ASSIGN(Invocation merged, command_of(parts.head()));
+  BTF_TRY(check_files_apart(command, context.out, &merged.command));
   const Context as{context.global, context.out, context.log, merged.names};
   return std::visit(Merge(as, parts, command), merged.command);
 }

@@ -83,10 +83,8 @@ class Merging {
 
 }  // namespace
 
-btf::Result<int> merge_diff(const Context& context, const btf::Parts& parts,
-                            std::span<const std::string> paths, DiffCommand& command) {
+btf::Result<int> merge_diff(const Context& context, const btf::Parts& parts, DiffCommand& command) {
   command.tensor_criteria = parts.head().tensor_criteria;
-  for (const std::string& path : paths) BTF_TRY(check_reports_beside(command, path));
   return Merging(context, command, parts).run();
 }
 

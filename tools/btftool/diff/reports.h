@@ -64,9 +64,6 @@ class DiffReports {
   btf::DiffTotals totals_;
 };
 
-// An error if a report would take the place of `input`.
-btf::Status check_reports_beside(const DiffCommand& command, const std::string& input);
-
 // The options that make the library compute what the reports need.
 btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command);
 

@@ -71,6 +71,8 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
     details.element = element.front();
     if (numbers) details.element.offset.reset();
   }
+  // What another process wrote meanwhile may be half of one dump and half of another.
+  BTF_TRY(file.check_unchanged());
   return details;
 }
 

@@ -1,6 +1,7 @@
 #include "io/other_files.h"
 
 #include <utility>
+#include <vector>
 
 #include "io/text.h"
 
@@ -25,6 +26,12 @@ void note_others(const Context& context, const btf::TensorSet& set) {
   }
   for (const auto& [root, count] : counts) note_count(context, root, count);
   for (const btf::SetMember& other : set.others()) context.log.detail(other.path + ": not read");
+  const std::vector<btf::SetMember>& unfinished = set.unfinished();
+  if (unfinished.empty()) return;
+  context.log.note(set.path() + ": " + counted(unfinished.size(), "unfinished output") +
+                   " of btftool (.btf-...) not read; left by a run that was killed, or still "
+                   "being written");
+  for (const btf::SetMember& file : unfinished) context.log.detail(file.path + ": not read");
 }
 
 void note_others(const Context& context, std::string root, const std::vector<std::string>& paths) {
@@ -35,7 +42,8 @@ void note_others(const Context& context, std::string root, const std::vector<std
 }
 
 void add_others(const btf::TensorSet& set, std::vector<std::string>& paths) {
-  for (const btf::SetMember& other : set.others()) paths.push_back(other.path);
+  for (const auto* files : {&set.others(), &set.unfinished()})
+    for (const btf::SetMember& file : *files) paths.push_back(file.path);
 }
 
 }  // namespace btftool

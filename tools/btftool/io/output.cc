@@ -57,6 +57,7 @@ void Output::line(std::string_view text, std::size_t indent) {
 }
 
 void Output::flush() {
+  if (abandoned_) pending_.clear();
   begun_ = begun_ || !pending_.empty();
   std::string_view rest = pending_;
   while (!rest.empty() && failure_ == 0) {

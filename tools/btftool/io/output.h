@@ -30,6 +30,9 @@ class Output {
   // there, or the one that was begun is on its way.
   void instead(std::string_view document);
 
+  // Nothing more is written: standard output is a file that must stay as it is.
+  void abandon() { abandoned_ = true; }
+
   // Writes what is pending. An error names standard output; a pipe that nobody reads any more is
   // none.
   btf::Status finish();
@@ -38,6 +41,7 @@ class Output {
   void flush();
 
   std::string pending_;
+  bool abandoned_ = false;
   bool begun_ = false;   // some of it is written
   std::size_t columns_;  // of lines
   bool indented_;
