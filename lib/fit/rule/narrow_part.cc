@@ -14,7 +14,7 @@ using network::Passing;
 
 namespace {
 
-constexpr double kMostProducts = 512;            // in a sum, of a node that is computed anew
+constexpr double kMostProductsAnew = 512;        // in a sum, of a node that is computed anew
 constexpr std::uint64_t kMostTermsOfPart = 1U << 19;  // of all results together
 
 }  // namespace
@@ -32,7 +32,7 @@ bool NarrowPart::can_be_within(std::uint32_t maker) const {
     case Passing::none:
       return false;
     case Passing::products:
-      return measure.terms <= kMostProducts;
+      return measure.terms <= kMostProductsAnew;
     default:
       return true;
   }
