@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/names.h"
 #include "core/numbers.h"
 #include "kernels/cast/cast_reference.h"
 
@@ -32,6 +33,73 @@ std::optional<Parsed> parse_double(std::string_view text) {
   parsed.out_of_range = error == std::errc::result_out_of_range ||
                         (std::isinf(parsed.value) && !says_no_number(text));
   return parsed;
+}
+
+enum class NoNumber : std::uint8_t { infinity, nan, either };
+
+struct NoNumberWord {
+  std::string_view word;  // in any case
+  NoNumber meaning;
+  bool padded = false;  // zeros and an exponent of zeros may follow
+};
+
+// What C libraries, Python, Java, .NET, Fortran and AIX print. C libraries of Windows before 2015
+// write the letters as if they were decimals: zeros fill the number of decimals that was asked for,
+// fewer decimals round the last letter up, so that '#INF' and '#IND' become '#J'. Their indefinite
+// NaN always has a minus.
+constexpr auto kNoNumbers = std::to_array<NoNumberWord>({
+    {"inf", NoNumber::infinity},
+    {"infinity", NoNumber::infinity},
+    {"\xe2\x88\x9e", NoNumber::infinity},
+    {"nan", NoNumber::nan},
+    {"nanq", NoNumber::nan},
+    {"nans", NoNumber::nan},
+    {"qnan", NoNumber::nan},
+    {"snan", NoNumber::nan},
+    {"1.#inf", NoNumber::infinity, true},
+    {"1.#ind", NoNumber::nan, true},
+    {"1.#qnan", NoNumber::nan, true},
+    {"1.#snan", NoNumber::nan, true},
+    {"1.#qnb", NoNumber::nan, true},
+    {"1.#snb", NoNumber::nan, true},
+    {"1.#qo", NoNumber::nan, true},
+    {"1.#so", NoNumber::nan, true},
+    {"1.#io", NoNumber::either, true},
+    {"1.#r", NoNumber::nan, true},
+    {"1.#t", NoNumber::nan, true},
+    {"1.#j", NoNumber::either, true},
+    {"1.$", NoNumber::either, true},
+});
+
+// "", "00", "00e+000".
+bool is_padding(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  if (text.empty()) return true;
+  if (ascii_lower(text.front()) != 'e') return false;
+  text.remove_prefix(1);
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of('0') == text.npos;
+}
+
+// "(ind)", "(0x8000000000000)": what C99 lets stand behind "nan".
+bool is_payload(std::string_view text) {
+  if (text.size() < 2 || !text.starts_with('(') || !text.ends_with(')')) return false;
+  return std::ranges::all_of(text.substr(1, text.size() - 2), [](char c) {
+    const char lower = ascii_lower(c);
+    return c == '_' || (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'z');
+  });
+}
+
+std::optional<NoNumber> meaning_of(std::string_view word) {
+  constexpr std::string_view kNan = "nan";
+  if (same_name(word.substr(0, kNan.size()), kNan) && is_payload(word.substr(kNan.size())))
+    return NoNumber::nan;
+  for (const NoNumberWord& row : kNoNumbers)
+    if (same_name(word.substr(0, row.word.size()), row.word) &&
+        (word.size() == row.word.size() ||
+         (row.padded && is_padding(word.substr(row.word.size())))))
+      return row.meaning;
+  return std::nullopt;
 }
 
 // The digits of the exact value of a finite number that is not zero.
@@ -87,9 +155,37 @@ Number nudged(Number number, int direction) {
 
 }  // namespace
 
+std::string_view usual_number(std::string_view word) {
+  // printf() may have been asked for a plus.
+  const bool negative = word.starts_with('-');
+  const bool plus = word.starts_with('+') && !word.starts_with("+-");
+  const std::string_view unsigned_word = word.substr(negative || plus ? 1 : 0);
+  // Most words are numbers, which begin with a digit and have nothing of the table behind it.
+  if (unsigned_word.find_first_of("nN#\x9e") == word.npos) return plus ? unsigned_word : word;
+  switch (meaning_of(unsigned_word).value_or(NoNumber::either)) {
+    case NoNumber::infinity:
+      return negative ? "-inf" : "inf";
+    case NoNumber::nan:
+      return negative ? "-nan" : "nan";
+    case NoNumber::either:
+      break;
+  }
+  return plus ? unsigned_word : word;
+}
+
+std::string why_no_number(std::string_view word) {
+  const bool sign = word.starts_with('-') || word.starts_with('+');
+  if (meaning_of(word.substr(sign ? 1 : 0)) == NoNumber::either)
+    return "is what a C library of Windows makes of Inf and of NaN alike when it prints few "
+           "decimals, so it cannot be told which it was; print six decimals or more";
+  if (word.contains('#'))
+    return "is not a number; a comment begins with a # in front of a word, not inside one";
+  return {};
+}
+
 bool says_no_number(std::string_view text) { return text.find_first_of("nN") != text.npos; }
 
-bool is_number(std::string_view text) { return parse_double(text).has_value(); }
+bool is_number(std::string_view text) { return parse_double(usual_number(text)).has_value(); }
 
 Digits digits_of(std::string_view text) {
   Digits found;

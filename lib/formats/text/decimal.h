@@ -18,6 +18,14 @@ struct Digits {
   bool negative = false;
 };
 
+// A word of a text as the functions below take numbers: what programs print of Inf and NaN becomes
+// "inf", "-inf", "nan" or "-nan", and a plus goes. Any other word is what it was.
+std::string_view usual_number(std::string_view word);
+
+// Why a word that looks like a number or like a program's NaN is neither; empty: there is no more to
+// say of it.
+std::string why_no_number(std::string_view word);
+
 // Is it a number, in whatever form: "-1", "1.5e-3", "inf", "nan"?
 bool is_number(std::string_view text);
 

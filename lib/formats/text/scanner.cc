@@ -18,11 +18,18 @@ constexpr std::size_t kLongestWord = 4096;
 constexpr std::string_view kShapeBegins = "Shape is {";
 constexpr auto kLabels = std::to_array<std::string_view>({"Dim5", "Batch", "Channel"});
 
+// What a spreadsheet has in place of a number, and what is left of Inf and NaN of Windows where a comma
+// is the decimal point: the rest of the line behind them is hardly a comment.
+constexpr auto kNoComments =
+    std::to_array<std::string_view>({"#N/A", "#NUM!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?",
+                                     "#NULL!", "#INF", "#IND", "#QNAN", "#SNAN"});
+constexpr std::size_t kLongestNoComment = 8;
+
 constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 constexpr std::array<bool, 256> kEndsWord = [] {
   std::array<bool, 256> ends{};
-  for (const char c : std::string_view(" \t\n\v\f\r,#")) ends[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view(" \t\n\v\f\r,")) ends[static_cast<unsigned char>(c)] = true;
   return ends;
 }();
 
@@ -88,7 +95,7 @@ bool TextScanner::find_word() {
       if (is_space(c)) continue;
       begin_ = at_;
       if (c == '#') {
-        if (!skip_line()) return false;
+        if (!check_comment() || !skip_line()) return false;
       } else if (c != ',') {
         return true;
       } else if (!comma_may_follow_) {
@@ -100,6 +107,24 @@ bool TextScanner::find_word() {
     begin_ = at_;
     if (!refill()) return false;
   }
+}
+
+bool TextScanner::check_comment() {
+  while (end_ - at_ <= kLongestNoComment && refill()) {
+  }
+  if (!trouble_) return false;
+  const std::string_view text(block_.data() + at_, end_ - at_);
+  for (const std::string_view word : kNoComments) {
+    if (!text.starts_with(word)) continue;
+    const std::string_view behind = text.substr(word.size());
+    // Zeros are the decimals that were asked for.
+    const std::size_t end = word.back() >= 'A' ? behind.find_first_not_of('0') : 0;
+    if (end < behind.size() && !kEndsWord[static_cast<unsigned char>(behind[end])]) continue;
+    return fail_at(offset(), "'" + std::string(word) +
+                                 "' is not a number, and hardly a comment; a comment of this word "
+                                 "would have a space behind the #");
+  }
+  return true;
 }
 
 // To its end, or behind the last byte.

@@ -15,8 +15,8 @@
 namespace btf {
 
 // White space separates numbers, or a comma does, which may also stand behind the last one of a
-// line. The rest of a line after a #, and words of nothing but dashes, are
-// ignored. So is the text that Tengine writes beside numbers:
+// line. The rest of a line after a # with which a word would begin, and words of nothing but dashes,
+// are ignored. So is the text that Tengine writes beside numbers:
 //
 //   Shape is {1 2 2 3}, data type is fp32
 //   Batch 0:
@@ -38,6 +38,8 @@ class TextScanner {
 
  private:
   bool find_word();
+  // Is what begins with this # a comment, and no value that a program could not print?
+  bool check_comment();
   bool skip_line();
   bool skip_label(std::string_view word);
   void read_shape();

@@ -8,15 +8,18 @@
 #include "core/finding_table.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/text/codes.h"
+#include "formats/text/decimal.h"
 #include "formats/text/scanner.h"
 
 namespace btf {
 namespace {
 
-std::string why(TextFault wrong, const DTypeInfo& row) {
+std::string why(TextFault wrong, std::string_view word, const DTypeInfo& row) {
   const std::string name(row.name);
-  if (wrong == TextFault::no_number)
-    return "is not a number; white space or commas separate numbers";
+  if (wrong == TextFault::no_number) {
+    const std::string reason = why_no_number(word);
+    return reason.empty() ? "is not a number; white space or commas separate numbers" : reason;
+  }
   return wrong == TextFault::fraction ? "is not an integer, as " + name + " needs"
                                       : "is out of the range of " + name;
 }
@@ -33,13 +36,11 @@ Result<Spool> read_text_values(const ByteSource& source, DType dtype, std::uint6
   std::uint64_t found = 0;
   for (; text.next(word); ++found) {
     std::uint64_t code = 0;
-    // printf() may have been asked for it.
-    const bool plus = word.starts_with('+') && !word.starts_with("+-");
-    const std::string_view number = word.substr(plus ? 1 : 0);
-    if (const TextFault wrong = parse(number, row, code); wrong != TextFault::nothing) {
+    const TextFault wrong = parse(usual_number(word), row, code);
+    if (wrong != TextFault::nothing) {
       BTF_ASSIGN(const std::string place, text_place(source, text.offset()));
       return malformed("text-value", text.offset(),
-                       place + ": '" + shown_word(word) + "' " + why(wrong, row));
+                       place + ": '" + shown_word(word) + "' " + why(wrong, word, row));
     }
     BTF_TRY(codes.add(code));
   }

@@ -39,7 +39,8 @@ bool is_code_of(std::string_view integer, DType dtype, std::uint64_t code) {
 
 // Decimals become the nearest number of a float. Integers are meant to the last digit. Nothing: the
 // dtype does not hold it.
-std::optional<std::uint64_t> code_in(std::string_view text, const DTypeInfo& row, ParseText parse) {
+std::optional<std::uint64_t> code_in(std::string_view word, const DTypeInfo& row, ParseText parse) {
+  const std::string_view text = usual_number(word);
   const bool integer = is_integer(text);
   std::uint64_t code = 0;
   if ((!integer && !row.floating()) || parse(text, row, code) != TextFault::nothing)
@@ -105,6 +106,8 @@ class PrintedValueReader {
           value + "not a " +
               (row.dtype == DType::float32 ? "number of the type that it is read as" : name) +
               "; `spec` gives another dtype");
+    if (const std::string reason = why_no_number(text); !reason.empty())
+      return malformed("trtexec-value", at, value + reason.substr(std::string_view("is ").size()));
     return malformed(
         "trtexec-value", at,
         value +

@@ -116,6 +116,59 @@ TEST_CASE("text: white space, commas and comments stand between numbers") {
   CHECK(std::signbit(special[4]));
 }
 
+TEST_CASE("text: what programs print of Inf and NaN is read, in any case and with any sign") {
+  const auto same = [](float found, float wanted) {
+    return std::isnan(wanted) ? std::isnan(found) : found == wanted;
+  };
+  for (const auto& [words, wanted] :
+       {std::pair(std::vector<std::string>{"inf", "Infinity", "1.#INF", "1.#INF00", "1.#INF000000",
+                                           "1.#INF00e+000", "\xe2\x88\x9e"},
+                  HUGE_VALF),
+        {{"nan", "NaN", "nan(ind)", "nan(snan)", "NAN(0x8000000000000)", "nan()", "NaNQ", "sNaN",
+          "1.#IND", "1.#IND00", "1.#QNAN", "1.#QNAN0", "1.#SNAN", "1.#QNAN0e+000", "1.#R",
+          "1.#QO", "1.#QNB"},
+         NAN}})
+    for (const std::string& word : words)
+      for (const std::string sign : {"", "-", "+"}) {
+        std::string upper = word;
+        std::string lower = word;
+        for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        for (const std::string& written : {word, upper, lower}) {
+          CAPTURE(sign + written);
+          const Text text("0.5 " + sign + written + "\n" + sign + written + ",2");
+          const auto found = text.values<float>("text:fp32");
+          REQUIRE(found.size() == 4);
+          CHECK(found[0] == 0.5F);
+          CHECK(same(found[1], sign == "-" ? -wanted : wanted));
+          CHECK(same(found[2], sign == "-" ? -wanted : wanted));
+          CHECK(found[3] == 2);
+          CHECK(text.values<std::uint16_t>("text:fp16").size() == 4);
+          CHECK(text.refusal("text:int8:2x2").contains("of int8"));
+        }
+      }
+}
+
+TEST_CASE("text: a comment begins in front of a word, and never inside one") {
+  CHECK(Text("1 #INFLATED\n2,#3\n4\t#\n#5\n").values<float>("text:fp32") ==
+        std::vector<float>{1, 2, 4});
+  CHECK(Text("1 # 1.#INF\n2").values<float>("text:fp32") == std::vector<float>{1, 2});
+  for (const std::string word : {"2#", "2# two", "2.5#3", "1.#INF1", "1.#IN", "1.#", "nan#1", "x#"}) {
+    CAPTURE(word);
+    CHECK(Text("1 " + word + "\n").refusal("text:fp32").contains("not inside one"));
+    CHECK(Text("1 " + word + "\n").refusal("text:int32").contains("not inside one"));
+  }
+  // Few decimals make the same word of both.
+  for (const std::string word : {"-1.#J", "1.#J", "-1.#IO", "1.#Je+000", "-1.$"})
+    CHECK(Text("1 " + word).refusal("text:fp32").contains("it cannot be told which it was"));
+  // The decimal comma of a locale, and spreadsheets.
+  for (const std::string text : {"1,#INF", "0,5 -1,#IND00\n", "0.5,#N/A,3\n", "#NUM! 1\n", "1 #DIV/0!"})
+    CHECK(Text(text).refusal("text:fp32").contains("hardly a comment"));
+  // At any border of a block.
+  for (std::size_t at = (256U << 10) - 12; at < (256U << 10) + 2; ++at)
+    CHECK(Text(std::string(at, ' ') + "1 #N/A 2").refusal("text:fp32").contains("hardly a comment"));
+}
+
 TEST_CASE("text: a number across any border of a block is one number") {
   // Words of 1 to 9 characters in more text than is held at once.
   std::string text;
