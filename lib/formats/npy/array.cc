@@ -1,6 +1,8 @@
 #include "formats/npy/array.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "btf/convert.h"
@@ -45,7 +47,8 @@ Result<NpyType> nameless(const std::string& descr, std::uint64_t width, std::str
                          const std::optional<TensorSpec>& spec) {
   if (!spec)
     return unsupported(descr, "does not say what its bytes mean: " + std::string(kinds) +
-                                  "; a spec of only a TYPE says which, such as bf16");
+                                  "; `spec` TYPE says which, such as " +
+                                  (width == 2 ? "bf16" : "fp8"));
   return told_type(descr, false, width, spec->dtype);
 }
 
@@ -65,6 +68,33 @@ Result<NpyType> parse_small_float(const std::string& descr, const std::optional<
                                                  std::string(info(spec->dtype).name));
   return nameless(descr, 1, "float8_e5m2 of ml_dtypes is stored so", spec);
 }
+
+// Types of NumPy and of ml_dtypes that no dtype stands for, and the way out.
+struct UnreadType {
+  std::string_view descr;
+  std::string_view why;
+};
+
+constexpr std::string_view kSmallIntegers =
+    "is an integer of fewer than four bits, which no dtype of btftool stands for; np.save of "
+    "x.astype(np.int8) makes one that does";
+constexpr std::string_view kSmallFloats =
+    "is a float of six bits, which no dtype of btftool stands for; np.save of x.astype(np.float16) "
+    "makes one that does, and keeps every value";
+constexpr std::string_view kComplex =
+    "is complex numbers, which no dtype of btftool stands for; np.savez(OUT, re=x.real, im=x.imag) "
+    "makes arrays that it reads";
+constexpr auto kUnread = std::to_array<UnreadType>({
+    {"int1", kSmallIntegers},
+    {"int2", kSmallIntegers},
+    {"uint1", kSmallIntegers},
+    {"uint2", kSmallIntegers},
+    {"float6_e2m3fn", kSmallFloats},
+    {"float6_e3m2fn", kSmallFloats},
+    {"c8", kComplex},
+    {"c16", kComplex},
+    {"c32", kComplex},
+});
 
 }  // namespace
 
@@ -88,6 +118,16 @@ Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpe
   }
   if (type.starts_with('O')) return unsupported(descr, "is Python objects, which are never loaded");
   if (type == "f1") return parse_small_float(descr, spec);
+  // The package bfloat16 of GreenWaves; NumPy itself refuses it.
+  if (type == "g2") {
+    if (spec && spec->dtype != DType::bfloat16)
+      return fail(ErrorCode::invalid_argument,
+                  "the file says bfloat16 ('" + descr + "'), the spec says " +
+                      std::string(info(spec->dtype).name));
+    return NpyType{DType::bfloat16, order == '>', false};
+  }
+  for (const UnreadType& row : kUnread)
+    if (row.descr == type) return unsupported(descr, std::string(row.why));
   if (type.starts_with('V')) return parse_void(descr, order, type.substr(1), spec);
   return unsupported(descr, "is not supported");
 }

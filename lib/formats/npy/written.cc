@@ -11,12 +11,13 @@ constexpr std::uint64_t kAlignment = 64;  // of the data, as NumPy has it
 constexpr std::uint64_t kGrowth = 21;     // digits that the first dim may come to have
 constexpr std::uint64_t kBefore = 10;     // magic, version 1.0, the header's length
 
-// A dtype without a name in NumPy is void of the same width: ml_dtypes' users view() it.
+// A dtype that NumPy has not is called as ml_dtypes registers it: void of its width, which
+// numpy.save() makes of such an array, nobody could read back.
 std::string descr_of(DType dtype, bool as_uint) {
   const DTypeInfo& row = info(dtype);
+  if (row.npy.empty() && !as_uint) return std::string(row.name);
   const std::size_t width = row.buffer_bytes();
-  const std::string type =
-      !row.npy.empty() ? std::string(row.npy) : (as_uint ? "u" : "V") + std::to_string(width);
+  const std::string type = !row.npy.empty() ? std::string(row.npy) : "u" + std::to_string(width);
   return (width == 1 ? "|" : "<") + type;
 }
 

@@ -223,7 +223,7 @@ TEST_CASE("npz: one told dtype is for the members that it can be of") {
   CHECK(wanted != plain);
   CHECK(dtypes_of(open(scratch / "all.npz", told(DType::bfloat16))) == wanted);
   const TensorFile untold = open(kFolder + "void_bfloat16.npz");
-  CHECK(untold.tensor(1)->unknown_dtype_text().find("a spec of only a TYPE") != std::string::npos);
+  CHECK(untold.tensor(1)->unknown_dtype_text().find("`spec` TYPE") != std::string::npos);
   const auto spec = btf::parse_tensor_spec("fp32:2x3x5");
   CHECK(dtypes_of(open(scratch / "all.npz", {.spec = *spec})) == plain);
 }
