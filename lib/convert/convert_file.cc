@@ -21,6 +21,7 @@
 #include "formats/find_format.h"
 #include "formats/io/output_place.h"
 #include "formats/io/replacing_sink.h"
+#include "sets/safetensors_index.h"
 
 namespace btf {
 namespace {
@@ -226,7 +227,11 @@ class DirectoryConversion {
     }
     BTF_TRY(prepare_all(outputs, sources, own));
     BTF_TRY(check_complete(input_, options_));
-    return write(own, report);
+    ShardIndexes known;
+    const Indexes indexes = share_ == nullptr ? indexes_of(sources, known) : Indexes();
+    BTF_ASSIGN(const std::uint64_t bytes, write(own, report));
+    BTF_ASSIGN(const std::uint64_t more, write_indexes(indexes, known));
+    return bytes + more;
   }
 
  private:
@@ -279,6 +284,35 @@ class DirectoryConversion {
     if (tidied_.insert(folder).second) remove_unfinished(folder, UINT64_MAX);
   }
 
+  // Shards, by the path of their index.
+  using Indexes = std::map<std::string, std::vector<WrittenShard>>;
+
+  // Before anything is written, for the indexes of the input may be replaced. A file by itself
+  // needs none.
+  Indexes indexes_of(const Sources& sources, ShardIndexes& known) const {
+    constexpr std::string_view kShard = ".safetensors";
+    Indexes indexes;
+    for (const PreparedOutput& output : prepared_) {
+      if (!output.path.ends_with(kShard)) continue;
+      const std::string folder = output.path.substr(0, output.path.rfind('/') + 1);
+      const std::string& source = sources.files[output.source].path;
+      if (const auto name = known.name_for(source))
+        indexes[folder + *name].push_back({output.path, source});
+    }
+    std::erase_if(indexes, [](const auto& index) { return index.second.size() < 2; });
+    return indexes;
+  }
+
+  static Result<std::uint64_t> write_indexes(const Indexes& indexes, ShardIndexes& known) {
+    std::uint64_t bytes = 0;
+    for (const auto& [path, shards] : indexes) {
+      BTF_ASSIGN(const std::string text, safetensors_index_text(shards, known));
+      BTF_TRY(write_text(path, text));
+      bytes += text.size();
+    }
+    return bytes;
+  }
+
   const TensorSet& input_;
   const std::string& directory_;
   const ConvertOptions& options_;
@@ -308,6 +342,7 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   BTF_ASSIGN(const bool several, files_in_directory(output_or_directory, input, options));
   if (several) return DirectoryConversion(input, output_or_directory, options, nullptr).run(report);
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
+  if (output_or_directory.ends_with('/')) BTF_TRY(make_folder(output));
   BTF_TRY(check_output(output));
   if (may_write_over(output)) BTF_TRY(check_written_over(output, input.files_read()));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));

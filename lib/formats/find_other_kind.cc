@@ -20,7 +20,7 @@ namespace btf {
 namespace {
 
 constexpr std::uint64_t kStart = 4096;
-constexpr std::size_t kLeastText = 8;
+constexpr std::size_t kGlance = 8;
 constexpr std::string_view kSpaces = " \t\r\n";
 
 // Answers of servers that are no page and no JSON.
@@ -86,7 +86,7 @@ bool is_kind(const FileStart& start, const OtherKind& kind) {
 }
 
 std::optional<FoundKind> text_kind(std::string_view start, bool whole) {
-  if (start.size() < kLeastText || !is_text(start, whole)) return std::nullopt;
+  if (!is_text(start, whole)) return std::nullopt;
   for (const TextKind& kind : text_kinds())
     if (start.contains(kind.mark)) return FoundKind{"is " + std::string(kind.what), true};
   const std::size_t first = start.find_first_not_of(kSpaces);
@@ -193,7 +193,7 @@ std::vector<std::string> specs_of_bytes(std::uint64_t bytes) {
 
 Result<std::optional<FoundKind>> find_stand_in(const ByteSource& source) {
   // Most files are none, by their first byte.
-  BTF_ASSIGN(std::string start, first_bytes(source, kLeastText));
+  BTF_ASSIGN(std::string start, first_bytes(source, kGlance));
   const std::string_view begin = trimmed(start);
   if (!begin.empty() && !std::string_view("v<{4ERNIUFA").contains(begin.front()))
     return std::nullopt;
@@ -211,7 +211,7 @@ Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::
   const FileStart start{bytes, source.size(), content_name(path)};
   for (const OtherKind& kind : other_kinds())
     if (is_kind(start, kind)) return unread(kind.what, kind.advice, kind.tensorless);
-  // A few bytes may be anything, and what is called BTF is a bad one.
+  // What is called BTF is a bad one.
   if (start.name.ends_with(".btf")) return std::nullopt;
   if (auto text = text_kind(bytes, bytes.size() == source.size())) return text;
   return weights_of_model(start.name);

@@ -61,6 +61,15 @@ constexpr std::string_view kIvecs =
 constexpr std::string_view kBvecs =
     "a = np.fromfile(FILE, 'u1'), np.save(OUT, a.reshape(-1, a[:4].view('i4')[0] + 4)[:, 4:]) makes "
     "one that it does";
+constexpr std::string_view kEtdump =
+    "Inspector(etdump_path=FILE, debug_buffer_path=BUFFER) of executorch.devtools gives the debug_data "
+    "of its events, np.savez writes them";
+constexpr std::string_view kCoreMl =
+    "coremltools.optimize.coreml.get_weights_metadata(MODEL) gives its arrays, np.savez(OUT, **{k: "
+    "v.val for k, v in ..}) writes them";
+constexpr std::string_view kEncodings =
+    "encodings of QNN or AIMET: scales and offsets in JSON, which hold no tensors; a tensor's codes "
+    "become numbers with convert --dtype fp32 --scale SCALE --zero-point Z, Z being minus its offset";
 constexpr std::string_view kNcnn = "np.save(OUT, np.array(mat)) writes what an extractor gives";
 constexpr std::string_view kMnn = "np.save(OUT, tensor.getNumpyData()) writes what a session computes";
 constexpr std::string_view kRknn = "np.save writes what rknn.inference(..) gives";
@@ -102,6 +111,10 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a tar archive",                       kUnpack,         257, "ustar"sv, {}, nullptr, kHasNone},
     {"a TensorFlow Lite model",             kWeights,          4, "TFL3"sv},
     {"an ExecuTorch program",               kWeights,          4, "ET12"sv},
+    {"an ETDump of ExecuTorch",             kEtdump,           4, "ED00"sv},
+    {"a bundled program of ExecuTorch",     kEtdump,           4, "BP08"sv},
+    {"a file of ExecuTorch's weights (.ptd)", kWeights,        4, "FT01"sv},
+    {"a file of Core ML's weights (weight.bin)", kCoreMl,     64, "\xef\xbe\xad\xde"sv, {}, is_core_ml_weights},
     {"an ONNX Runtime model",               "convert it back to .onnx",   4, "ORTM"sv},
     {"a TensorRT plan",                     kTensorRt,         0, "ptrt"sv},
     {"a TensorRT plan",                     kTensorRt,         0, "ftrt"sv},
@@ -134,6 +147,7 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a Paddle state_dict",                 kPaddleState,      0, "\x80"sv, ".pdopt"},
     {"a file of flax's parameters",         kFlax,             0, "\x81\xa6params"sv},
     {"a MessagePack file, as flax writes",  kFlax,             0, {}, ".msgpack"},
+    {"a MessagePack file, as flax writes",  kFlax,             0, {}, {}, is_flax_msgpack},
     {"an ncnn net",                         kNcnn,             0, "\xdd\x85\x76\0"sv},
     {"a file of ncnn's weights",            kWeights,          0, "\x47\x6b\x30\1"sv},
     {"a file of ncnn's weights",            kWeights,          0, "\x38\x4b\x0d\0"sv},
@@ -156,7 +170,7 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a Python pickle",              kArrays,                                         0, "\x80\5"sv},
     {"a protocol buffer or text of another kind than ONNX's models and tensors", "",  0, {}, ".onnx"},
     {"a protocol buffer or text of another kind than ONNX's models and tensors", "",  0, {}, ".pb"},
-    {"a Core ML model",              kWeights,                                        0, {}, ".mlmodel"},
+    {"a Core ML model",              kCoreMl,                                        0, {}, ".mlmodel"},
 });
 
 // Logs begin with '[' too, as JSON does.
@@ -176,6 +190,8 @@ constexpr auto kTexts = std::to_array<TextKind>({
 constexpr auto kJsonKinds = std::to_array<TextKind>({
     {"\"timeMs\"",           "a profile of layers (trtexec --exportProfile), which holds no tensors"},
     {"\"startEnqMs\"",       "a list of times (trtexec --exportTimes), which holds no tensors"},
+    {"\"activation_encodings\"", kEncodings},
+    {"\"param_encodings\"",    kEncodings},
     {"\"Layers\"",           "a list of layers (trtexec --exportLayerInfo), which holds no tensors"},
 });
 // clang-format on

@@ -162,6 +162,27 @@ bool is_paddle_parameters(const FileStart& start) {
          (message == 2 || byte_at(bytes, kZeros + 6) == 0x10);
 }
 
+// Version 2 of its blob storage: the number of blobs, the version; the first blob's metadata, whose
+// mark the table has, stand behind 64 bytes.
+bool is_core_ml_weights(const FileStart& start) {
+  return word_at(start.bytes, 4) == 2 && word_at(start.bytes, 0) > 0;
+}
+
+// A map of few members, of which the first has a name and holds a map or an array (extension 1).
+bool is_flax_msgpack(const FileStart& start) {
+  const std::uint8_t map = byte_at(start.bytes, 0);
+  const std::uint8_t text = byte_at(start.bytes, 1);
+  if (map <= 0x80 || map > 0x8f || text <= 0xa0 || text > 0xbf) return false;
+  const std::size_t length = text & 0x1fU;
+  if (!fits(2, length, start.bytes.size()) || !printable(start.bytes.substr(2, length)))
+    return false;
+  const std::uint8_t value = byte_at(start.bytes, 2 + length);
+  const std::size_t extension = value >= 0xc7 && value <= 0xc9
+                                    ? byte_at(start.bytes, 2 + length + 1 + (1U << (value - 0xc7U)))
+                                    : 0;
+  return (value > 0x80 && value <= 0x8f) || value == 0xde || extension == 1;
+}
+
 bool is_joblib(const FileStart& start) {
   return byte_at(start.bytes, 0) == 0x80 && start.bytes.contains("joblib.numpy_pickle");
 }

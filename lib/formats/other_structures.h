@@ -17,6 +17,8 @@ bool is_saved_model(const FileStart& start);
 bool is_graph_def(const FileStart& start);
 bool is_checkpoint_shard(const FileStart& start);
 bool is_paddle_parameters(const FileStart& start);
+bool is_core_ml_weights(const FileStart& start);
+bool is_flax_msgpack(const FileStart& start);
 bool is_joblib(const FileStart& start);
 bool is_pickle_of_numpy(const FileStart& start);
 

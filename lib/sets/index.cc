@@ -10,6 +10,7 @@
 #include "formats/open_source.h"
 #include "sets/gguf_parts.h"
 #include "sets/manifest.h"
+#include "sets/mlc_cache.h"
 #include "sets/safetensors_index.h"
 #include "sets/trtexec_summary.h"
 
@@ -20,12 +21,18 @@ bool named_as_shards(std::string_view path) {
   return ends_in(path, ".safetensors.index.json") || ends_in(path, ".bin.index.json");
 }
 bool named_as_summary(std::string_view path) { return ends_in(path, "tensor_summary.json"); }
+bool named_as_mlc_cache(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "ndarray-cache.json" || name == "tensor-cache.json" ||
+         name == "ndarray-cache-b16.json";
+}
 bool named_as_manifest(std::string_view path) { return ends_in(path, "manifest.json"); }
 
 constexpr auto kKinds = std::to_array<IndexKind>({
     {named_as_first_gguf_part, "", read_gguf_parts},
     {named_as_shards, "", read_safetensors_index},
     {named_as_summary, "", read_trtexec_summary},
+    {named_as_mlc_cache, "", read_mlc_cache},
     {named_as_manifest, kManifestSchema, read_manifest},
 });
 

@@ -42,6 +42,8 @@ class SetIndex {
   virtual Status check(std::size_t, const TensorFile&, const FindingSink&) const { return {}; }
   // Further files that it names, which hold the same again in another form.
   virtual std::span<const std::string> others() const { return {}; }
+  // The file that it gives this tensor to; nothing: it names no tensors, or not this one.
+  virtual std::optional<std::string> file_of(std::string_view) const { return std::nullopt; }
   // Oddities of an index that can be used.
   virtual std::span<const Finding> odd() const { return {}; }
 };

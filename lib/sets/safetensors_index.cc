@@ -1,16 +1,21 @@
 #include "sets/safetensors_index.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <span>
+#include <system_error>
 #include <tuple>
 
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/names.h"
+#include "formats/io/compressed_name.h"
+#include "formats/json/canonical_json.h"
 #include "formats/json/json_string.h"
 #include "formats/json/reader.h"
+#include "formats/open_source.h"
 #include "sets/natural_order.h"
 
 namespace btf {
@@ -30,6 +35,7 @@ class SafetensorsIndex final : public SetIndex {
 
   std::span<const IndexEntry> entries() const override { return entries_; }
   Status check(std::size_t entry, const TensorFile& file, const FindingSink& report) const override;
+  std::optional<std::string> file_of(std::string_view name) const override;
 
  private:
   // Bytes of names_.
@@ -152,11 +158,124 @@ Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
   return {};
 }
 
+std::optional<std::string> SafetensorsIndex::file_of(std::string_view wanted) const {
+  for (std::size_t file = 0; file < entries_.size(); ++file) {
+    const std::span<const Tensor> own = std::ranges::equal_range(tensors_, file, {}, &Tensor::file);
+    if (std::ranges::binary_search(own, wanted, {},
+                                   [&](const Tensor& tensor) { return name(tensor); }))
+      return entries_[file].file;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SetIndex>> read_safetensors_index(const ByteSource& source,
                                                          const std::string& path) {
   return SafetensorsIndex::read(source, path);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndexEnding = ".safetensors.index.json";
+
+// Programs look for one name, whatever the shards are called.
+std::string index_name(std::string_view stem) {
+  return (stem == "pytorch_model" ? "model" : std::string(stem)) + std::string(kIndexEnding);
+}
+
+// "model" of "model-00001-of-00002.safetensors"; empty: it is not called so.
+std::string_view stem_of_shard(std::string_view name) {
+  constexpr std::string_view kPattern = "-#####-of-#####";
+  const std::size_t dot = name.rfind('.');
+  if (dot == name.npos || dot <= kPattern.size()) return {};
+  const std::string_view stem = name.substr(0, dot - kPattern.size());
+  const bool fits = std::ranges::equal(name.substr(stem.size(), kPattern.size()), kPattern,
+                                       [](char c, char p) {
+                                         return p == '#' ? c >= '0' && c <= '9' : c == p;
+                                       });
+  return fits ? stem : std::string_view();
+}
+
+// The folder of a shard, and its name there.
+std::pair<fs::path, std::string> place_of(const std::string& shard) {
+  const fs::path path(shard);
+  return {path.has_parent_path() ? path.parent_path() : fs::path("."), path.filename().string()};
+}
+
+}  // namespace
+
+const std::vector<ShardIndexes::Index>& ShardIndexes::in(const std::string& folder) {
+  const auto [known, fresh] = by_folder_.try_emplace(folder);
+  if (!fresh) return known->second;
+  std::error_code trouble;
+  for (fs::directory_iterator at(folder, trouble), end; !trouble && at != end;
+       at.increment(trouble)) {
+    const std::string name = at->path().filename().string();
+    for (const std::string_view ending : {kIndexEnding, std::string_view(".bin.index.json")}) {
+      if (!ends_in(name, ending)) continue;
+      const auto source = open_source(at->path().string(), {});
+      if (!source) continue;
+      auto content = read_safetensors_index(**source, name);
+      if (!content) continue;
+      const std::string_view stem = std::string_view(name).substr(0, name.size() - ending.size());
+      known->second.push_back({index_name(stem), *std::move(content)});
+    }
+  }
+  return known->second;
+}
+
+const ShardIndexes::Index* ShardIndexes::naming(const std::string& shard) {
+  const auto [folder, file] = place_of(shard);
+  for (const Index& index : in(folder.string()))
+    if (std::ranges::find(index.content->entries(), file, &IndexEntry::file) !=
+        index.content->entries().end())
+      return &index;
+  return nullptr;
+}
+
+std::optional<std::string> ShardIndexes::name_for(const std::string& shard) {
+  if (const Index* const index = naming(shard)) return index->name;
+  const std::string file = place_of(shard).second;
+  const std::string_view stem = stem_of_shard(file);
+  return stem.empty() ? std::nullopt : std::optional(index_name(stem));
+}
+
+bool ShardIndexes::elsewhere(const std::string& shard, std::string_view tensor) {
+  const Index* const index = naming(shard);
+  if (index == nullptr) return false;
+  const auto file = index->content->file_of(tensor);
+  return file && *file != place_of(shard).second;
+}
+
+Result<std::string> safetensors_index_text(std::span<const WrittenShard> shards,
+                                           ShardIndexes& sources) {
+  std::map<std::string, std::string> lines;  // of the tensors, by their names in quotes
+  std::uint64_t bytes = 0;
+  for (const auto& [path, source] : shards) {
+    BTF_ASSIGN(const TensorFile file, TensorFile::open(path));
+    const auto shard = json_quoted(std::string_view(path).substr(path.rfind('/') + 1));
+    for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+      BTF_ASSIGN(const TensorInfo tensor, file.tensor(i));
+      const auto name = json_quoted(tensor.name);
+      if (!shard || !name)
+        return std::unexpected(Error{ErrorCode::unsupported,
+                                     "a name that is not UTF-8 cannot stand in an index"}
+                                   .in_file(path));
+      const auto [line, fresh] = lines.emplace(*name, *shard);
+      if (fresh) bytes += tensor.data_bytes;
+      if (!fresh && !sources.elsewhere(source, tensor.name)) line->second = *shard;
+    }
+  }
+  std::string text = "{\n  \"metadata\": {\n    \"total_size\": " + std::to_string(bytes) +
+                     "\n  },\n  \"weight_map\": {";
+  for (bool first = true; const auto& [name, shard] : lines) {
+    text += (first ? "\n    " : ",\n    ") + name + ": " + shard;
+    first = false;
+  }
+  return text + (lines.empty() ? "}\n}\n" : "\n  }\n}\n");
 }
 
 }  // namespace btf

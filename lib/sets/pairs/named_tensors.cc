@@ -1,10 +1,28 @@
 #include "sets/pairs/named_tensors.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "sets/natural_order.h"
+#include "sets/safetensors_index.h"
 
 namespace btf {
+
+namespace {
+
+// Of a tensor that several shards hold, the one that the index means is left.
+void leave_out_copies(const TensorSet& set, std::vector<NamedTensor>& tensors) {
+  std::unordered_map<std::string, std::uint64_t> holders;
+  for (const NamedTensor& tensor : tensors) ++holders[tensor.name];
+  if (holders.size() == tensors.size()) return;
+  ShardIndexes indexes;
+  std::erase_if(tensors, [&](const NamedTensor& tensor) {
+    return holders[tensor.name] > 1 &&
+           indexes.elsewhere(set.path(tensor.tensor.member), tensor.name);
+  });
+}
+
+}  // namespace
 
 bool waits_for_dims(const TensorSet& set, std::uint64_t member) {
   const auto options = set.open_options(member);
@@ -29,6 +47,7 @@ std::vector<NamedTensor> named_tensors(const TensorSet& set,
       found.push_back({{member, i}, *std::move(name)});
     }
   }
+  leave_out_copies(set, found);
   return found;
 }
 
