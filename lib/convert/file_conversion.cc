@@ -1,6 +1,8 @@
 #include "convert/file_conversion.h"
 
 #include <algorithm>
+#include <ranges>
+#include <string_view>
 
 #include "btf/try.h"
 #include "convert/attribute_merge.h"
@@ -8,10 +10,12 @@
 #include "convert/quantize/scale_names.h"
 #include "convert/quantize/scaled_elements.h"
 #include "convert/tensor/unpacked_record.h"
+#include "core/names.h"
 #include "core/recipient.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
 #include "formats/io/byte_sink.h"
+#include "formats/table/format_table.h"
 #include "formats/zstd/zstd_sink.h"
 
 namespace btf {
@@ -24,6 +28,19 @@ RecordShape shape_of(const ScaleRecord& scales, const RecordShape& data) {
           .payload = storage_bytes(scales.storage, scales.dtype),
           .name = data.name + std::string(scales.ending),
           .named = data.named};
+}
+
+// `refusal`: of the format that was asked for.
+std::string holders_of_scales(std::string refusal) {
+  constexpr std::string_view kAdvice = ": select one";
+  if (refusal.ends_with(kAdvice)) refusal.resize(refusal.size() - kAdvice.size());
+  const auto holds_more = [](const FormatRow& row) {
+    return row.writer != nullptr && !row.has(kSingle);
+  };
+  return refusal + ": the scale that is found out is a second tensor, behind the codes; formats that "
+                   "hold both are " +
+         name_list(formats() | std::views::filter(holds_more)) +
+         "; a scale that is known, `quantization.scale` 0.02, is not written";
 }
 
 }  // namespace
@@ -183,7 +200,11 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion, origin));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
-    BTF_TRY(announce(btf::shape_of(scales, shape)));
+    Status fits = announce(btf::shape_of(scales, shape));
+    // Whoever converts one tensor wonders which is the other.
+    if (!fits && work_.empty() && records_.size() == 1)
+      fits.error().message = holders_of_scales(fits.error().message);
+    BTF_TRY(std::move(fits));
     records_.push_back({.work = work_.size(), .scales = &scales});
   }
   return {};

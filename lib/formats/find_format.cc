@@ -18,6 +18,18 @@
 namespace btf {
 namespace {
 
+// "PyTorch files are", "a file of vectors is": what goes in front of "not written".
+std::string files_called(std::string_view title) {
+  for (const std::string_view word : {" file", " model", " engine", " checkpoint"})
+    if (title.ends_with(word))
+      return std::string(title.substr(title.find(' ') + 1)) + "s are";
+  return std::string(title) + " is";
+}
+
+std::string written_names() {
+  return name_list(formats() | std::views::filter(&FormatRow::writer));
+}
+
 // A name is read by other tools, or by people, who would not get what it says.
 Status check_name(const WriteRequest& request, const std::optional<FileEnding>& ending,
                   const FormatRow& row) {
@@ -28,6 +40,11 @@ Status check_name(const WriteRequest& request, const std::optional<FileEnding>& 
             .in_file(request.path));
   };
   const std::string title(row.title);
+  if (ending && ending->format.empty())
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument,
+              files_called(ending->title) + " not written; these are: " + written_names()}
+            .in_file(request.path));
   const bool named_so = ends_as_compressed(request.path);
   if (ending && ending->format != row.name)
     return refuse(ending->title, request.compressed ? "compressed " + title : title);
@@ -122,7 +139,8 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request) {
     return fail(ErrorCode::invalid_argument,
                 "the spec of an output is for raw bytes, not for " + std::string(row->title));
   if (row->writer == nullptr)
-    return fail(ErrorCode::unsupported, std::string(row->title) + " is read and not written");
+    return fail(ErrorCode::unsupported,
+                std::string(row->title) + " is read and not written; these are: " + written_names());
   if (request.format.empty()) BTF_TRY(check_name(request, ending, *row));
   return &*row;
 }

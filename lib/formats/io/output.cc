@@ -23,7 +23,9 @@ std::unexpected<Error> about(const std::string& path, const Error& error) {
 
 Result<std::string> output_path(const std::string& output, const std::string& input) {
   std::error_code unknown;
-  if (output == "-" || !fs::is_directory(output, unknown)) return output;
+  // A slash at the end says that it is one, or is to become one.
+  if (output == "-" || (!output.ends_with('/') && !fs::is_directory(output, unknown)))
+    return output;
   if (input == "-")
     return about(output, {ErrorCode::invalid_argument,
                           "is a directory, and standard input gives no file name"});

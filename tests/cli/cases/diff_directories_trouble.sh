@@ -18,7 +18,7 @@ btftool diff actual golden; echo "exit $?"
 btftool diff actual nothing; echo "exit $?"
 btftool diff actual -; echo "exit $?"
 # Many alike are counted.
-for i in {10..40}; do echo text >actual/$i; echo text >golden/$i; done
+for i in {10..40}; do printf '\1\2\3' | tee actual/$i >golden/$i; done
 btftool diff --summary actual golden >report; echo "exit $?"
 sort report | uniq -c | wc -l
 # The tensors before the trouble are one line if they are the same; those that differ are told of.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -133,8 +135,12 @@ std::string_view finish_formats(const ConvertWords& words, ConvertCommand& comma
     options.spec = *std::move(spec);
   }
   command.many_outputs = many_outputs(command);
-  if (!command.many_outputs)
+  if (!command.many_outputs) {
+    std::error_code unknown;
+    if (command.output.ends_with('/') && !std::filesystem::exists(command.output, unknown))
+      command.new_folder = command.output;
     place_output(command.output, command.inputs.front(), options.compression);
+  }
   const std::string_view format = format_of(command.many_outputs ? "-" : command.output, options);
   return command.many_outputs && options.format.empty() ? "" : format;
 }
@@ -300,6 +306,8 @@ void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words)
       app, "--coo-code", options.coo_code,
       {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
       "layout code of COO tensors: 2 as published, 1 as TFRT reads");
+  app.add_flag("-f,--force", command.force,
+               "of several inputs: replace OUT although it holds tensors and may be an input");
   add_recipient(app, options.recipient, "fail unless this program can read the output");
   add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
                           "pitch of kDLA_HWC4: 64 or 32 bytes");

@@ -87,6 +87,9 @@ struct ConvertCommand {
   std::vector<std::string> inputs;
   std::string output;
   bool many_outputs = false;           // `output` is a directory that gets several files
+  bool output_said = false;            // by --output
+  bool force = false;                  // a last operand that holds tensors is the output
+  std::string new_folder{};            // is to be made for `output`; empty: none
   std::optional<std::string> tensors;  // a selection; nothing: all
   std::vector<std::string> exclude;    // selections of what is left out
   std::optional<std::string> rename_file;

@@ -59,6 +59,7 @@ class ConvertArguments final : public Subcommand {
     if (output_) operands_.push_back(*output_);
     if (operands_.size() < 2) expect({"IN", "OUT"});
     command_.output = operands_.back();
+    command_.output_said = output_.has_value();
     operands_.pop_back();
     command_.inputs = operands_;
     finish_convert(app(), words_, command_);

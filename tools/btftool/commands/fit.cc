@@ -126,7 +126,21 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
 
 }  // namespace
 
+namespace {
+
+// A model among dumps is mostly the network of which they are.
+void note_forgotten_graph(const Context& context, const FitCommand& command) {
+  if (command.fit.graph || command.dumps.size() < 2) return;
+  for (const std::string& dump : command.dumps)
+    if (dump.ends_with(".onnx"))
+      context.log.warning(dump + " is taken as a dump of numbers, like the others; --graph " + dump +
+                          " takes it as the network that the dumps are of");
+}
+
+}  // namespace
+
 btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
+  note_forgotten_graph(context, command);
   return command.part ? run_shard(context, command) : tell(context, command, nullptr);
 }
 

@@ -30,6 +30,26 @@ std::uint64_t size_of(const std::string& path) {
   return unknown ? 0 : size;
 }
 
+// Names that a file gives its tensors, looked up where there is something to say of one.
+class TensorNames {
+ public:
+  TensorNames(const std::string& path, const btf::OpenOptions& open) : path_(path), open_(open) {}
+
+  // Empty: it has none, or the file cannot be read twice.
+  std::string of(const std::optional<std::uint64_t>& tensor) {
+    if (!tensor || size_of(path_) == 0) return {};
+    if (!file_) file_ = btf::TensorFile::open(path_, open_);
+    if (!*file_) return {};
+    const auto name = (*file_)->own_name(*tensor);
+    return name ? name->value_or("") : "";
+  }
+
+ private:
+  const std::string& path_;
+  const btf::OpenOptions& open_;
+  std::optional<btf::Result<btf::TensorFile>> file_;
+};
+
 class Validation {
  public:
   Validation(const Context& context, const ValidateOptions& options)
@@ -118,6 +138,7 @@ class Validation {
                 const std::function<btf::Status(const btf::FindingSink&)>& more,
                 ValidationReport& report) {
     FindingTally tally(options_.all);
+    TensorNames names(path, open);
     report.begin(path);
     Progress progress(context_.global, size_of(path));
     btf::Execution execution = context_.global.execution();
@@ -125,7 +146,7 @@ class Validation {
     const auto take = [&](const btf::Finding& finding) {
       if (!tally.take(finding)) return;
       progress.clear();
-      report.found(path, context_.names.in(finding));
+      report.found(path, context_.names.in(finding), names.of(finding.tensor));
     };
     btf::Status status = trouble != nullptr
                              ? std::unexpected(*trouble)

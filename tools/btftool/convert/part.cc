@@ -66,6 +66,7 @@ btf::Result<int> merge_converted(const Context& context, const btf::Parts& parts
   for (const std::string& warning : head.warnings) context.log.warning(warning);
   ConvertReport report(context, command);
   std::uint64_t bytes = 0;
+  const bool scaled = command.convert.quantization.active();
   const auto parse = [&](std::string_view line) -> btf::Result<btf::TakeItem> {
     BTF_ASSIGN(const Json json, btf::report::parse_exact(line, "an item of a part"));
     std::string trouble;
@@ -74,7 +75,7 @@ btf::Result<int> merge_converted(const Context& context, const btf::Parts& parts
     const auto tensors = std::make_shared<std::vector<ToldTensor>>();
     std::size_t at = 0;
     node["tensors"].each([&](const JsonNode& tensor) {
-      tensors->push_back(read_told(json["tensors"][at++], tensor));
+      tensors->push_back(read_told(json["tensors"][at++], tensor, scaled));
     });
     if (!trouble.empty()) return btf::fail(btf::ErrorCode::malformed, trouble);
     return [&, tensors, size]() -> btf::Status {

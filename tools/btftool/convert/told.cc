@@ -32,8 +32,12 @@ std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
          btf::value_text(dtype, btf::largest_code(dtype));
 }
 
+std::string cast_of(std::string_view from, std::string_view to) {
+  return fmt::format("{} -> {}", from, to);
+}
+
 std::string cast_text(const btf::TensorReport& report) {
-  return fmt::format("{} -> {}:", name_of(report.source_dtype), name_of(report.target_dtype));
+  return cast_of(name_of(report.source_dtype), name_of(report.target_dtype)) + ":";
 }
 
 // "float32 -> int8: scale 0.031", the scales that were found out.
@@ -49,11 +53,15 @@ std::string scale_line(const btf::TensorReport& report) {
   return text;
 }
 
+// Is the ratio that of a part of the elements? `snr`: where it was asked for.
+bool is_sampled(const std::optional<double>& snr, const btf::LossAccount& loss) {
+  return !snr && loss.elements > btf::kSnrSample;
+}
+
 std::string snr_text(const btf::TensorReport& report) {
   const std::optional<double> snr = report.snr ? report.snr : report.snr_about;
   if (!snr || !std::isfinite(*snr)) return {};
-  const bool all = report.snr || report.loss.elements <= btf::kSnrSample;
-  return fmt::format("snr {}{:.4g} dB", all ? "" : "about ", *snr);
+  return fmt::format("snr {}{:.4g} dB", is_sampled(report.snr, report.loss) ? "about " : "", *snr);
 }
 
 // `all`: also what every cast to a float of fewer digits loses, which the ratio sums up.
@@ -143,7 +151,21 @@ Json describe(const btf::TensorReport& report, const btf::ConvertOptions& option
 std::string title(const btf::TensorReport& report, bool named) {
   std::string text = "tensor " + std::to_string(report.source);
   if (named) text += " " + quoted_name(report.name);
-  return text + ": ";
+  return text;
+}
+
+// E8M0 has neither signs nor a zero: what it changes of numbers that may be below 0 is not only
+// rounded. Which of them were is not counted.
+std::uint64_t signs_lost(btf::DType from, btf::DType to, const btf::LossAccount& loss) {
+  const btf::DTypeInfo& source = btf::info(from);
+  const bool has_sign = source.floating() ? !source.fp.power_of_two
+                                          : source.kind == btf::NumberKind::signed_integer;
+  return has_sign && btf::info(to).fp.power_of_two ? loss.inexact : 0;
+}
+
+// What totals need of a ratio: no infinite one, and where there are scales errors tell more.
+std::optional<double> snr_of(const std::optional<double>& snr, bool scaled) {
+  return scaled || !snr || !std::isfinite(*snr) ? std::nullopt : snr;
 }
 
 // Raw bytes do not say what they hold, so it is said here.
@@ -161,6 +183,17 @@ std::optional<std::string> raw_text(const btf::TensorReport& report, const std::
   return text;
 }
 
+// NumPy itself knows the dtype as little as a program that reads the file does.
+std::optional<std::string> numpy_text(const btf::TensorReport& report, const std::string& path,
+                                      const btf::ConvertOptions& options) {
+  if (options.as_uint || !btf::info(report.target_dtype).npy.empty()) return std::nullopt;
+  const auto format = btf::output_format(path, options);
+  if (!format || !btf::format_has(*format, btf::kNumpyArrays)) return std::nullopt;
+  return fmt::format("NumPy reads {} after 'import ml_dtypes'; --as-uint writes the codes as "
+                     "unsigned integers, which it reads without",
+                     name_of(report.target_dtype));
+}
+
 // Other tools take a file that is called so for something else.
 bool has_odd_ending(const std::string& path, const btf::ConvertOptions& options) {
   const bool said = !options.format.empty() || options.spec;
@@ -172,26 +205,37 @@ bool has_odd_ending(const std::string& path, const btf::ConvertOptions& options)
 ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, bool named) {
   const btf::ConvertOptions& options = command.convert;
   const std::string& path = report.output.empty() ? command.output : report.output;
-  const std::string tensor = title(report, named);
+  const bool scaled = options.quantization.active();
+  const std::string tensor = title(report, named) + ": ";
   ToldTensor told{.raw = raw_text(report, path, options)};
   if (has_odd_ending(path, options)) told.ending = path;
   for (const std::string& warning : warnings_of(report)) told.warnings.push_back(tensor + warning);
   if (const auto lost = loss_warning(report, options)) told.alarm = tensor + *lost;
+  told.numpy = numpy_text(report, path, options);
+  const bool densified = report.source_layout == btf::Layout::coo && !report.nnz;
+  if (densified && !options.layout && !options.spec) told.dense = title(report, named);
   if (!report.scales.empty() && !report.scale_targets.empty())
     told.scale = tensor + scale_line(report);
   if (report.loss.changed() > 0)
     for (const bool all : {false, true})
       (all ? told.losses : told.loss) =
-          tensor + loss_line(report, options.policy, options.quantization.active(), all);
+          tensor + loss_line(report, options.policy, scaled, all);
+  told.lost = {title(report, named),
+               cast_of(name_of(report.source_dtype), name_of(report.target_dtype)), report.loss,
+               signs_lost(report.source_dtype, report.target_dtype, report.loss),
+               snr_of(report.snr ? report.snr : report.snr_about, scaled),
+               is_sampled(report.snr, report.loss)};
   if (command.json || command.part) told.json = describe(report, options);
   return told;
 }
 
 Json json_told(const ToldTensor& tensor) {
-  Json json{{"tensor", tensor.json}, {"warnings", tensor.warnings}};
+  Json json{{"tensor", tensor.json}, {"title", tensor.lost.title}, {"warnings", tensor.warnings}};
   for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
                                      {"ending", &tensor.ending},
                                      {"alarm", &tensor.alarm},
+                                     {"numpy", &tensor.numpy},
+                                     {"dense", &tensor.dense},
                                      {"scale", &tensor.scale},
                                      {"loss", &tensor.loss},
                                      {"losses", &tensor.losses}})
@@ -199,18 +243,55 @@ Json json_told(const ToldTensor& tensor) {
   return json;
 }
 
-ToldTensor read_told(const Json& json, const JsonNode& node) {
+namespace {
+
+TensorLoss read_loss(const JsonNode& node, const std::string& title, bool scaled) {
+  const JsonNode loss = node["loss"];
+  const auto number = [&](const char* member) -> std::optional<double> {
+    if (loss[member].null()) return std::nullopt;
+    return loss[member].number();
+  };
+  const std::optional<double> snr = number("snr");
+  TensorLoss lost{.title = title, .cast = cast_of(node["source_dtype"].text(), node["dtype"].text())};
+  lost.account = {.elements = loss["elements"].count(),
+                  .overflowed = loss["overflowed"].count(),
+                  .nan_lost = loss["nan_lost"].count(),
+                  .to_zero = loss["to_zero"].count(),
+                  .inexact = loss["inexact"].count(),
+                  .nan = loss["nan"].count(),
+                  .max_abs = loss["max_abs_error"].number(),
+                  .max_rel = loss["max_rel_error"].number()};
+  const auto from = btf::parse_dtype(node["source_dtype"].text());
+  const auto to = btf::parse_dtype(node["dtype"].text());
+  if (from && to) lost.sign_lost = signs_lost(*from, *to, lost.account);
+  lost.snr = snr_of(snr ? snr : number("snr_about"), scaled);
+  lost.sampled = is_sampled(snr, lost.account);
+  return lost;
+}
+
+}  // namespace
+
+ToldTensor read_told(const Json& json, const JsonNode& node, bool scaled) {
   ToldTensor tensor;
   node["warnings"].each(
       [&](const JsonNode& warning) { tensor.warnings.push_back(warning.text()); });
   for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
                                      {"ending", &tensor.ending},
                                      {"alarm", &tensor.alarm},
+                                     {"numpy", &tensor.numpy},
+                                     {"dense", &tensor.dense},
                                      {"scale", &tensor.scale},
                                      {"loss", &tensor.loss},
                                      {"losses", &tensor.losses}})
     if (node.has(member)) *text = node[member].text();
-  if (node.has("tensor")) tensor.json = json["tensor"];
+  if (node.has("tensor")) {
+    // Parts of before had neither.
+    const std::string title =
+        node.has("title") ? node["title"].text()
+                          : "tensor " + std::to_string(node["tensor"]["source_index"].count());
+    tensor.lost = read_loss(node["tensor"], title, scaled);
+    tensor.json = json["tensor"];
+  }
   return tensor;
 }
 

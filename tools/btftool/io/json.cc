@@ -10,12 +10,13 @@ Json or_null(const std::optional<T>& value, auto&& convert) {
 
 }  // namespace
 
-Json json_finding(const btf::Finding& finding) {
+Json json_finding(const btf::Finding& finding, const std::string& name) {
   Json json{{"severity", finding.severity == btf::Severity::error ? "error" : "warning"},
             {"code", finding.code},
             {"tensor", or_null(finding.tensor, [](std::uint64_t i) { return json_number(i); })},
             {"offset", json_number(finding.offset)},
             {"message", finding.message}};
+  if (!name.empty()) json["name"] = name;
   if (finding.count) json["count"] = json_number(*finding.count);
   if (finding.index) json["index"] = json_dims(*finding.index);
   return json;

@@ -15,7 +15,8 @@ namespace btftool {
 
 using namespace btf::report;
 
-Json json_finding(const btf::Finding& finding);
+// `name`: of its tensor; empty: it has none, or is not asked for.
+Json json_finding(const btf::Finding& finding, const std::string& name = {});
 Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor);
 Json json_loss(const btf::LossAccount& loss);
 Json json_stats(const btf::TensorStats& stats, btf::DType dtype);

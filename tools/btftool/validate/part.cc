@@ -30,8 +30,9 @@ void ValidationPart::begin(const std::string& path) {
   began_ = std::chrono::steady_clock::now();
 }
 
-void ValidationPart::found(const std::string&, const btf::Finding& finding) {
-  findings_.push_back(json_finding(finding));
+void ValidationPart::found(const std::string&, const btf::Finding& finding,
+                           const std::string& name) {
+  findings_.push_back(json_finding(finding, name));
 }
 
 void ValidationPart::end(const std::string& path, const FileVerdict& verdict) {
@@ -69,6 +70,7 @@ struct Validated {
   std::string path;
   std::vector<btf::Finding> findings;
   std::vector<std::string> codes;  // of the findings
+  std::vector<std::string> names;  // of their tensors
   FileVerdict verdict;
 };
 
@@ -84,6 +86,7 @@ void read_findings(const JsonNode& list, Validated& file) {
     if (node.has("count")) finding.count = node["count"].count();
     if (node.has("index")) finding.index = node["index"].dims();
     file.codes.push_back(node["code"].text());
+    file.names.push_back(node.has("name") ? node["name"].text() : "");
     file.findings.push_back(std::move(finding));
   });
   for (std::size_t i = 0; i < file.findings.size(); ++i) file.findings[i].code = file.codes[i];
@@ -110,7 +113,8 @@ btf::Result<btf::TakeItem> read_validated(std::string_view line, ValidationRepor
   if (!trouble.empty()) return btf::fail(btf::ErrorCode::malformed, trouble);
   return [file, &report]() -> btf::Status {
     report.begin(file->path);
-    for (const btf::Finding& finding : file->findings) report.found(file->path, finding);
+    for (std::size_t i = 0; i < file->findings.size(); ++i)
+      report.found(file->path, file->findings[i], file->names[i]);
     report.end(file->path, file->verdict);
     return {};
   };

@@ -24,7 +24,8 @@ class ValidationPart final : public ValidationReport {
   void next(std::uint64_t number) { number_ = number; }
 
   void begin(const std::string& path) override;
-  void found(const std::string& path, const btf::Finding& finding) override;
+  void found(const std::string& path, const btf::Finding& finding,
+             const std::string& name) override;
   void end(const std::string& path, const FileVerdict& verdict) override;
   btf::Result<int> finish(const std::vector<std::string>& others) override;
 

@@ -18,14 +18,17 @@ void PrintedValidation::begin(const std::string& path) {
   if (options_.json) json_.begin_object().members({{"path", path}}).begin_list("findings");
 }
 
-void PrintedValidation::found(const std::string& path, const btf::Finding& finding) {
+void PrintedValidation::found(const std::string& path, const btf::Finding& finding,
+                              const std::string& name) {
   Output& out = context_.out;
-  if (options_.json) return out.text(json_.item(json_finding(finding)).take());
+  if (options_.json) return out.text(json_.item(json_finding(finding, name)).take());
   if (context_.global.quiet) return;
   const bool error = finding.severity == btf::Severity::error;
   out.line(fmt::format("{}: {}: {}byte {}: {} [{}]", printable(path),
                        error ? out.red("error") : out.yellow("warning"),
-                       finding.tensor ? fmt::format("tensor {}: ", *finding.tensor) : "",
+                       finding.tensor ? fmt::format("tensor {}{}: ", *finding.tensor,
+                                                    name.empty() ? "" : " " + quoted_name(name))
+                                      : "",
                        finding.offset, printable(finding.message), finding.code));
 }
 

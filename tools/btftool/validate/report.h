@@ -28,7 +28,9 @@ class ValidationReport {
  public:
   virtual ~ValidationReport() = default;
   virtual void begin(const std::string& path) = 0;
-  virtual void found(const std::string& path, const btf::Finding& finding) = 0;
+  // `name`: that the file gives the finding's tensor; empty: none.
+  virtual void found(const std::string& path, const btf::Finding& finding,
+                     const std::string& name) = 0;
   virtual void end(const std::string& path, const FileVerdict& verdict) = 0;
   // `others`: files beside the tensors. What is returned is the exit code.
   virtual btf::Result<int> finish(const std::vector<std::string>& others) = 0;
@@ -40,7 +42,8 @@ class PrintedValidation final : public ValidationReport {
   PrintedValidation(const Context& context, const ValidateOptions& options);
 
   void begin(const std::string& path) override;
-  void found(const std::string& path, const btf::Finding& finding) override;
+  void found(const std::string& path, const btf::Finding& finding,
+             const std::string& name) override;
   void end(const std::string& path, const FileVerdict& verdict) override;
   btf::Result<int> finish(const std::vector<std::string>& others) override;
 
