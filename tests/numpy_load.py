@@ -89,8 +89,9 @@ with tempfile.TemporaryDirectory() as scratch:
     # A layout and COO become the same row-major array as their kLINEAR twins.
     for name, twin in (("layouts_f16", "layouts_f16.linear"), ("coo_code2", "coo_code2.dense")):
         for index, dtype, dims, data in dense_records(os.path.join(testdata, "good", twin + ".btf")):
-            array = np.load(loaded(os.path.join(testdata, "good", name + ".btf"), index, out), allow_pickle=False)
-            if array.shape != tuple(dims) or array.tobytes() != elements(dtype, dims, data):
+            path = loaded(os.path.join(testdata, "good", name + ".btf"), index, out)
+            _, shape, found = (what_stands_there if dtype in ADDED else what_numpy_reads)(path)
+            if shape != tuple(dims) or found != elements(dtype, dims, data):
                 sys.exit(f"{name} tensor {index} differs from {twin}")
             compared += 1
 print(f"{compared} arrays agree")

@@ -69,7 +69,7 @@ constexpr std::string_view kCoreMl =
     "v.val for k, v in ..}) writes them";
 constexpr std::string_view kEncodings =
     "encodings of QNN or AIMET: scales and offsets in JSON, which hold no tensors; a tensor's codes "
-    "become numbers with convert --dtype fp32 --scale SCALE --zero-point Z, Z being minus its offset";
+    "become numbers with convert, `dtype` fp32, `quantization.scale` SCALE and `quantization.zero_point` Z, which is minus its offset";
 constexpr std::string_view kNcnn = "np.save(OUT, np.array(mat)) writes what an extractor gives";
 constexpr std::string_view kMnn = "np.save(OUT, tensor.getNumpyData()) writes what a session computes";
 constexpr std::string_view kRknn = "np.save writes what rknn.inference(..) gives";

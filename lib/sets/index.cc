@@ -10,7 +10,6 @@
 #include "formats/open_source.h"
 #include "sets/gguf_parts.h"
 #include "sets/manifest.h"
-#include "sets/mlc_cache.h"
 #include "sets/safetensors_index.h"
 #include "sets/trtexec_summary.h"
 

@@ -1,10 +1,16 @@
 #include "sets/manifest.h"
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "core/finding_table.h"
 #include "formats/json/canonical_json.h"
 #include "formats/json/json_string.h"
@@ -153,6 +159,173 @@ class ManifestReader {
   std::set<std::string> places_;
 };
 
+// TVM's older words.
+struct OldWord {
+  std::string_view word;
+  DType dtype;
+};
+
+constexpr auto kOldWords = std::to_array<OldWord>({{"e4m3_float8", DType::float8_e4m3fn},
+                                                   {"e5m2_float8", DType::float8_e5m2}});
+
+bool stays_below(std::string_view file) {
+  if (file.empty() || file.starts_with('/') || file.contains('\0')) return false;
+  while (!file.empty()) {
+    const std::size_t end = std::min(file.find('/'), file.size());
+    if (file.substr(0, end) == "..") return false;
+    file.remove_prefix(std::min(end + 1, file.size()));
+  }
+  return true;
+}
+
+// {"metadata": {..}, "records": [{"dataPath": "params_shard_0.bin", "format": "raw-shard", ..,
+//   "records": [{"name": .., "shape": [..], "dtype": .., "format": .., "nbytes": ..,
+//                "byteOffset": ..}]}]}
+class CacheReader {
+ public:
+  explicit CacheReader(const ByteSource& source)
+      : reader_(source, {0, source.size()}, {.finding = "manifest", .whole = "the list of shards"}) {
+  }
+
+  Result<std::unique_ptr<SetIndex>> read() {
+    bool listed = false;
+    BTF_TRY(reader_.expect(JsonKind::object_begin, "it"));
+    BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
+      if (name.text != "records") return skip();
+      listed = true;
+      return each("its 'records'", [&](std::uint64_t i) {
+        return take_shard("shard " + std::to_string(i));
+      });
+    }));
+    BTF_TRY(reader_.next());
+    if (!listed) return reader_.wrong(0, "it has no 'records', which say what is where");
+    return std::move(files_);
+  }
+
+ private:
+  struct Tensor {
+    FileEntry entry;
+    std::string dtype;
+    std::string format = "raw";
+    Dims dims;
+    std::optional<std::uint64_t> bytes;
+    std::uint64_t at = 0;  // in the text
+  };
+
+  Status skip() {
+    BTF_TRY(reader_.skip_value());
+    return {};
+  }
+
+  // The objects of a list.
+  template <typename Take>
+  Status each(const std::string& what, Take take) {
+    BTF_TRY(reader_.expect(JsonKind::array_begin, what));
+    for (std::uint64_t i = 0;; ++i) {
+      BTF_ASSIGN(const JsonToken token, reader_.next());
+      if (token.kind == JsonKind::array_end) return {};
+      if (token.kind != JsonKind::object_begin)
+        return reader_.wrong(token.extent.offset, "an item of " + what + " is " +
+                                                      std::string(json_kind_name(token.kind)) +
+                                                      " and not an object");
+      BTF_TRY(take(i));
+    }
+  }
+
+  Status take_shard(const std::string& what) {
+    std::string file;
+    std::string format = "raw-shard";
+    std::vector<Tensor> tensors;
+    const std::uint64_t at = reader_.offset();
+    BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
+      const std::string of = "'" + json_shown(name.text) + "' of " + what;
+      if (name.text == "dataPath") return take_text(of, file);
+      if (name.text == "format") return take_text(of, format);
+      if (name.text != "records") return skip();
+      return each(of, [&](std::uint64_t i) {
+        return take_tensor("tensor " + std::to_string(i) + " of " + what, tensors.emplace_back());
+      });
+    }));
+    if (!stays_below(file))
+      return reader_.wrong(at, "'dataPath' of " + what + ", '" + json_shown(file) +
+                                   "', is not a file below the folder of the list");
+    if (format != "raw-shard")
+      return reader_.wrong(at, what + " has the format '" + json_shown(format) +
+                                   "'; 'raw-shard' is read");
+    for (Tensor& tensor : tensors) {
+      BTF_ASSIGN(std::string spec, spec_of(tensor));
+      files_->add({.file = file, .spec = std::move(spec), .tensor = std::move(tensor.entry)});
+    }
+    return {};
+  }
+
+  Status take_tensor(const std::string& what, Tensor& tensor) {
+    tensor.at = reader_.offset();
+    tensor.entry.offset = 0;
+    BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
+      const std::string of = "'" + json_shown(name.text) + "' of " + what;
+      if (name.text == "name") return take_text(of, tensor.entry.name.emplace());
+      if (name.text == "dtype") return take_text(of, tensor.dtype);
+      if (name.text == "format") return take_text(of, tensor.format);
+      if (name.text == "shape") return take_shape(of, tensor.dims);
+      if (name.text == "nbytes") return take_size(of, tensor.bytes);
+      if (name.text == "byteOffset") return take_size(of, tensor.entry.offset);
+      return skip();
+    }));
+    if (!tensor.entry.name) return reader_.wrong(tensor.at, what + " has no 'name'");
+    return {};
+  }
+
+  // What stands in the file: parameters of float32 may be kept as bfloat16.
+  Result<std::string> spec_of(const Tensor& tensor) const {
+    const std::string what = "tensor '" + json_shown(*tensor.entry.name) + "'";
+    const auto* const old = std::ranges::find(kOldWords, tensor.dtype, &OldWord::word);
+    auto dtype = old == kOldWords.end() ? parse_dtype(tensor.dtype) : Result<DType>(old->dtype);
+    if (!dtype) return reader_.wrong(tensor.at, "'dtype' of " + what + ": " + dtype.error().message);
+    if (tensor.format == "f32-to-bf16" && *dtype == DType::float32)
+      dtype = DType::bfloat16;
+    else if (tensor.format != "raw")
+      return reader_.wrong(tensor.at, what + " has the format '" + json_shown(tensor.format) +
+                                          "'; 'raw' and, of float32, 'f32-to-bf16' are read");
+    const auto count = element_count(tensor.dims);
+    const auto bytes = count ? stream_bytes(*count, info(*dtype).bits) : std::nullopt;
+    if (!bytes || (tensor.bytes && tensor.bytes != bytes))
+      return reader_.wrong(tensor.at, what + ", " + std::string(info(*dtype).name) + " " +
+                                          dims_text(tensor.dims) + ", does not take the " +
+                                          std::to_string(tensor.bytes.value_or(0)) +
+                                          " bytes of its 'nbytes'");
+    return spec_text(*dtype, Layout::linear, tensor.dims);
+  }
+
+  Status take_text(const std::string& what, std::string& text) {
+    BTF_ASSIGN(const JsonToken token, reader_.expect(JsonKind::string, what));
+    if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
+    text = token.text;
+    return {};
+  }
+
+  Status take_size(const std::string& what, std::optional<std::uint64_t>& size) {
+    BTF_ASSIGN(size, reader_.expect_size(what));
+    return {};
+  }
+
+  Status take_shape(const std::string& what, Dims& dims) {
+    BTF_TRY(reader_.expect(JsonKind::array_begin, what));
+    for (;;) {
+      BTF_ASSIGN(const JsonToken token, reader_.next());
+      if (token.kind == JsonKind::array_end) return {};
+      BTF_ASSIGN(const std::uint64_t dim, reader_.size_of(token, "a dim in " + what));
+      if (dims.size() == kMaxRank)
+        return reader_.wrong(token.extent.offset,
+                             what + " has more than " + std::to_string(kMaxRank) + " dims");
+      dims.push_back(dim);
+    }
+  }
+
+  JsonReader reader_;
+  std::unique_ptr<DescribedFiles> files_ = std::make_unique<DescribedFiles>();
+};
+
 }  // namespace
 
 Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string& path) {
@@ -161,6 +334,14 @@ Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const 
                      "the manifest has " + std::to_string(source.size()) + " bytes; at most " +
                          std::to_string(kLongestManifest) + " are read");
   return ManifestReader(source, path).read();
+}
+
+Result<std::unique_ptr<SetIndex>> read_mlc_cache(const ByteSource& source, const std::string&) {
+  if (source.size() > kLongestManifest)
+    return malformed("manifest", 0,
+                     "the list of shards has " + std::to_string(source.size()) + " bytes; at most " +
+                         std::to_string(kLongestManifest) + " are read");
+  return CacheReader(source).read();
 }
 
 Status ManifestText::add(const IndexEntry& entry) {

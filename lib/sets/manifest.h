@@ -16,6 +16,10 @@ inline constexpr std::string_view kManifestSchema = "btftool/manifest/1";
 
 Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string& path);
 
+// ndarray-cache.json, tensor-cache.json: the list of the shards that MLC LLM and TVM write
+// parameters into, with names, types, shapes and offsets.
+Result<std::unique_ptr<SetIndex>> read_mlc_cache(const ByteSource& source, const std::string& path);
+
 // A manifest that is written, an entry a line.
 class ManifestText {
  public:

@@ -25,8 +25,8 @@ from strict import Schema
 PART = "btftool/part/1"
 # Members that none of these commands prints.
 NEVER = {
-    "btftool/inspect/1": ("finding.count", "finding.index"),  # of validate --nan
-    "btftool/repair/1": ("finding.count", "finding.index"),
+    "btftool/inspect/1": ("finding.count", "finding.index", "finding.name"),  # of validate --nan
+    "btftool/repair/1": ("finding.count", "finding.index", "finding.name"),
     "btftool/diff/1": ("tolerance_used.given",),  # of a part
     "btftool/diff/2": ("tolerance_used.given",),
     # Of an index of parts that is odd, of a tensor whose file broke while it was read, of a directory whose files end oddly.
