@@ -17,7 +17,7 @@ namespace {
 
 // Nodes of a run. The fewest first: an error that comes from far off moves a number from an edge to
 // another place by chance.
-constexpr std::array<std::size_t, 3> kNodes{4, 8, 16};
+constexpr std::array<std::size_t, 3> kNodes{4, 8, 12};
 // Results that are off by so much, relative and in half steps, are not rounded but others; and where
 // there are such ones, those of so few, too.
 constexpr double kOthers = 0.25;
@@ -52,12 +52,12 @@ const std::deque<EdgeRuns::Run>& EdgeRuns::runs_of(std::uint32_t node) {
   const auto [at, added] = runs_.try_emplace(node);
   std::deque<Run>& runs = at->second;
   if (!added) return runs;
-  const NarrowPart longest(context_, measures_, node, kNodes.back());
+  const NarrowPart longest(context_, measures_, node, kNodes.back(), terms_);
   if (longest.size() == 1) return runs;
   const auto results = results_at_edges(context_, node, shows_errors(longest));
   if (!results || results->empty()) return runs;
   for (const std::size_t nodes : kNodes) {
-    NarrowPart part(context_, measures_, node, nodes);
+    NarrowPart part(context_, measures_, node, nodes, terms_);
     if (!runs.empty() && runs.back().part.size() == part.size()) break;
     if (!add(runs, std::move(part), *results)) break;
   }
@@ -185,7 +185,7 @@ std::optional<EdgeRuns::Run> EdgeRuns::run_behind(const Run& run, std::uint32_t 
   const std::uint32_t output = context_.network.nodes()[node].outputs[0];
   if (context_.values[output].measure.elements != context_.values[result].measure.elements)
     return std::nullopt;
-  NarrowPart part(context_, measures_, node, 2 * run.part.size() + kMoreBehind);
+  NarrowPart part(context_, measures_, node, 2 * run.part.size() + kMoreBehind, terms_);
   if (!part.has(run.part)) return std::nullopt;
   if (run.part.zero()) part.read_as_zero(*run.part.zero());
   auto right = part.right(numbers_of(run.results));

@@ -76,6 +76,7 @@ class EdgeRuns {
   const Flow& flow_;
   Fails fails_;
   std::map<std::uint32_t, std::deque<Run>> runs_;  // by node
+  mutable std::uint64_t terms_ = 1U << 26;         // that may be computed
 };
 
 }  // namespace btf

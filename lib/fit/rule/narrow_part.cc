@@ -39,8 +39,8 @@ bool NarrowPart::can_be_within(std::uint32_t maker) const {
 }
 
 NarrowPart::NarrowPart(const NodeContext& context, const DumpMeasures& measures,
-                       std::uint32_t node, std::size_t most)
-    : context_(context), measures_(measures) {
+                       std::uint32_t node, std::size_t most, std::uint64_t& terms)
+    : context_(context), measures_(measures), terms_(&terms) {
   find_nodes(node, most);
 }
 
@@ -90,7 +90,9 @@ bool NarrowPart::is_rounded(std::uint32_t node, std::uint32_t value,
 class NarrowPart::Computing {
  public:
   explicit Computing(const NarrowPart& part)
-      : part_(part), evaluation_(part.context_.network, stored_in(part.context_.dump), kMostTermsOfPart) {
+      : part_(part),
+        evaluation_(part.context_.network, stored_in(part.context_.dump),
+                    std::min(kMostTermsOfPart, *part.terms_)) {
     for (const std::uint32_t node : part.nodes_)
       for (const std::uint32_t output : part.context_.network.nodes()[node].outputs)
         if (output != kNoValue) evaluation_.leave_out(output);
@@ -118,6 +120,10 @@ class NarrowPart::Computing {
       });
     });
   }
+
+  ~Computing() { *part_.terms_ -= std::min(*part_.terms_, evaluation_.effort().terms); }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
 
   std::optional<std::vector<double>> results(std::span<const std::uint64_t> results) {
     const auto made = evaluation_.made_operator(part_.nodes_.back());

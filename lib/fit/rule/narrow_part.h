@@ -15,8 +15,9 @@ namespace btf {
 class NarrowPart {
  public:
   // The node, and up to so many with it that its result is computed by way of: the nearest ones.
+  // `terms`: how many may be computed by all parts together; it outlives them.
   NarrowPart(const NodeContext& context, const DumpMeasures& measures, std::uint32_t node,
-             std::size_t most);
+             std::size_t most, std::uint64_t& terms);
 
   std::size_t size() const { return nodes_.size(); }
   bool has(const NarrowPart& other) const { return std::ranges::includes(nodes_, other.nodes_); }
@@ -48,6 +49,7 @@ class NarrowPart {
 
   NodeContext context_;
   const DumpMeasures& measures_;
+  std::uint64_t* terms_;
   std::vector<std::uint32_t> nodes_;  // in the network's order; the last gives the result
   std::vector<std::uint32_t> nearest_;
   std::optional<std::uint32_t> zero_;
