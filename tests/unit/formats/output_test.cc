@@ -113,7 +113,9 @@ TEST_CASE("endings: a name that says something else is refused unless the format
   for (const std::string path :
        {"out", "-", "out.bin", "dir.gguf/out", "gguf", "out.gguf_", "/dev/fd/1"})
     CHECK(written(path) == "btf");
-  CHECK(message("out.GGUF") == "out.GGUF: the extension says a GGUF file, the format is BTF");
+  CHECK(message("out.GGUF").starts_with("out.GGUF: GGUF files are not written; these are: npy, "));
+  CHECK(message("out.pt").starts_with("out.pt: PyTorch files are not written; these are: npy, "));
+  CHECK(message("out.png").starts_with("out.png: an image is not written; these are: npy, "));
 }
 
 TEST_CASE("endings: what other tools read by its name is not compressed under it") {
