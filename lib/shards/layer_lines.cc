@@ -47,6 +47,8 @@ Json check_json(const SideCheck& check) {
           {"first_level", json_number(std::uint64_t{check.first_level})},
           {"checked", json_number(check.checked)},
           {"overflowed", json_number(check.overflowed)},
+          {"off_square", json_number(check.off_square)},
+          {"square", json_number(check.square)},
           {"product", check.product},
           {"read", numbers_json(check.read)},
           {"why", check.why},
@@ -74,6 +76,8 @@ SideCheck read_check(const JsonNode& node) {
   check.first_level = node["first_level"].count();
   check.checked = node["checked"].count();
   check.overflowed = node["overflowed"].count();
+  check.off_square = node["off_square"].amount();
+  check.square = node["square"].amount();
   check.product = node["product"].flag();
   check.why = node["why"].text();
   node["read"].each([&](const JsonNode& value) {

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import cases
 from cases import Case, case
 
 
@@ -203,3 +204,37 @@ def softmax(r, op):
         wanted = (np.log(wanted) if op == "LogSoftmax" else wanted).reshape(shape)
         return Case(op, [x], {"axis": axis}, 11, expected=[wanted])
     return Case(op, [x], {"axis": axis - r.pick(0, len(shape))})
+
+
+def by_onnxruntime(made):
+    """The reference computes one direction only."""
+    import onnxruntime
+    model, given = cases.model_of(made)
+    for output in model.graph.output:
+        output.type.tensor_type.elem_type = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, given)
+
+
+@case("LSTM", "GRU", "RNN", types=("float32",))
+def recurrent(r, op):
+    gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
+    steps, batch, inputs, hidden = r.between(1, 5), r.between(1, 3), r.between(1, 5), r.between(1, 4)
+    direction = r.pick("forward", "reverse", "bidirectional")
+    ways = 2 if direction == "bidirectional" else 1
+    arrays = [r.floats([steps, batch, inputs]), r.floats([ways, gates * hidden, inputs]),
+              r.floats([ways, gates * hidden, hidden]), None, None, None]
+    if r.chance():
+        arrays[3] = r.floats([ways, 2 * gates * hidden])
+    if r.chance(0.2):
+        arrays[4] = np.full(batch, steps, np.int32)
+    if r.chance():
+        arrays[5] = r.floats([ways, batch, hidden])
+    attributes = {"hidden_size": hidden, "direction": direction}
+    if op == "LSTM":
+        arrays += [r.floats([ways, batch, hidden]) if r.chance() else None,
+                   r.floats([ways, 3 * hidden]) if r.chance(0.3) else None]
+    if op == "GRU" and r.chance():
+        attributes["linear_before_reset"] = 1
+    made = Case(op, arrays, attributes, opset=14, fixed=(1, 2, 3), outputs=3 if op == "LSTM" else 2)
+    made.expected = by_onnxruntime(made)
+    return made

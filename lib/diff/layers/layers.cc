@@ -58,6 +58,8 @@ constexpr auto kVerdictNames = std::to_array<Named<VerdictKind>>({
 constexpr auto kSpotNames = std::to_array<Named<SpotState>>({
     {SpotState::unchecked, "unchecked"},
     {SpotState::follows, "follows"},
+    {SpotState::coarser, "coarser"},
+    {SpotState::rounded, "rounded"},
     {SpotState::off, "off"},
     {SpotState::used, "used"},
     {SpotState::unused, "unused"},

@@ -10,6 +10,7 @@ namespace btf::network {
 std::span<const OperatorRow> unary_rows();        // a function of one element
 std::span<const OperatorRow> binary_rows();       // of elements at the same place: Add, Where, Clip
 std::span<const OperatorRow> product_rows();      // Conv, MatMul, Gemm, Einsum
+std::span<const OperatorRow> recurrent_rows();    // LSTM, GRU, RNN
 std::span<const OperatorRow> normalising_rows();  // BatchNormalization, Softmax
 std::span<const OperatorRow> reducing_rows();     // ReduceSum, ArgMax, TopK, CumSum
 std::span<const OperatorRow> pooling_rows();      // MaxPool, GlobalAveragePool

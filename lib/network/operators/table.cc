@@ -13,6 +13,7 @@ constexpr auto kFamilies = std::to_array<std::span<const OperatorRow> (*)()>({
     unary_rows,
     binary_rows,
     product_rows,
+    recurrent_rows,
     normalising_rows,
     reducing_rows,
     pooling_rows,

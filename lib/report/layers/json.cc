@@ -53,6 +53,11 @@ Json spot_json(const SpotCheck& spot) {
             {"golden_checked", json_number(spot.golden_checked)},
             {"golden_off", json_number(spot.golden_off)},
             {"precision", text_or_null(spot.precision)},
+            {"own_error", spot.own_error ? json_number(*spot.own_error) : Json()},
+            {"usual_error", spot.usual_error ? json_number(*spot.usual_error) : Json()},
+            {"adds", spot.adds ? json_number(*spot.adds) : Json()},
+            {"where", text_or_null(spot.where)},
+            {"holds", text_or_null(spot.holds)},
             {"element", Json()},
             {"why", text_or_null(spot.why)}};
   if (!spot.element) return json;
@@ -114,6 +119,7 @@ class Document {
     if (!report_.actual_graph_path.empty())
       json["order"]["actual_graph"] = report_.actual_graph_path;
     json["noise"] = {{"source", report_.noise_source},
+                     {"arithmetic", text_or_null(report_.arithmetic)},
                      {"u", json_number(report_.unit_roundoff)},
                      {"a", json_number(run_.judge.growth)}};
     json["coverage"] = {{"paired", json_number(report_.paired)},

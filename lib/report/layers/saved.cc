@@ -78,6 +78,16 @@ SpotCheck spot(const JsonNode& node) {
                  .golden_off = node["golden_off"].count(),
                  .precision = text_or_empty(node["precision"]),
                  .why = text_or_empty(node["why"])};
+  // Reports of earlier versions have none of these.
+  const auto amount = [&](const char* member) {
+    return node.has(member) && !node[member].null() ? std::optional(node[member].amount())
+                                                    : std::nullopt;
+  };
+  spot.own_error = amount("own_error");
+  spot.usual_error = amount("usual_error");
+  spot.adds = amount("adds");
+  if (node.has("where")) spot.where = text_or_empty(node["where"]);
+  if (node.has("holds")) spot.holds = text_or_empty(node["holds"]);
   const JsonNode element = node["element"];
   if (!element.null())
     spot.element = {.index = element["index"].dims(),
@@ -214,6 +224,8 @@ LayerRun run_of(const JsonNode& root) {
     report.watched_nonfinite = watched.has("nonfinite") && watched["nonfinite"].flag();
   }
   report.troubles = texts(root["troubles"]);
+  if (root.has("noise") && root["noise"].has("arithmetic"))
+    report.arithmetic = text_or_empty(root["noise"]["arithmetic"]);
   if (root.has("warnings")) report.warnings = texts(root["warnings"]);
   if (root.has("scales")) run.scales = texts(root["scales"]);
   read_pairs(root["pairs"], report);

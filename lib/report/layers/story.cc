@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -71,6 +72,7 @@ class Telling {
     add(story, "region", region());
     add(story, "after", after());
     add(story, "skipped", skipped());
+    add(story, "coarser", coarser());
     add(story, "odd", odd());
     add(story, "watched", watched());
     add(story, "missing", missing());
@@ -175,6 +177,53 @@ class Telling {
     return text;
   }
 
+  // Layers that were computed with fewer bits than others of their kind, the coarsest first.
+  std::string coarser() const {
+    constexpr std::size_t kMost = 3;
+    std::vector<const Layer*> layers;
+    std::size_t rounded = 0;
+    for (const Layer& layer : report_.layers) {
+      if (!layer.spot) continue;
+      if (layer.spot->state == SpotState::coarser && layer.spot->own_error)
+        layers.push_back(&layer);
+      rounded += layer.spot->state == SpotState::rounded ? 1U : 0U;
+    }
+    std::ranges::stable_sort(layers, std::ranges::greater{},
+                             [](const Layer* layer) { return *layer->spot->own_error; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kMost, layers.size()); ++i) {
+      const SpotCheck& spot = *layers[i]->spot;
+      text += fmt::format("{}{} has an own error of {}, as of about {} bits", i == 0 ? "" : "; ",
+                          printable(layers[i]->name()), btf::percent_text(*spot.own_error),
+                          bits_of(*spot.own_error));
+      if (spot.usual_error)
+        text += fmt::format(" where others of its kind have about {}{}",
+                            bits_of(*spot.usual_error), guess_of(*layers[i]));
+      if (spot.adds)
+        text += fmt::format(", and adds about {} to the outputs", btf::percent_text(*spot.adds));
+    }
+    if (layers.size() > kMost) text += fmt::format("; and {} more", layers.size() - kMost);
+    if (rounded > 0)
+      text += fmt::format("{}{} rounded on the way out: what is computed from {} took finer numbers",
+                          text.empty() ? "" : "; ", counted(rounded, "dump") + (rounded == 1 ? " was" : " were"),
+                          rounded == 1 ? "it" : "them");
+    return text;
+  }
+
+  static std::string guess_of(const Layer& layer) {
+    if (layer.op.contains("Conv")) return " (TF32? Winograd?)";
+    return layer.op == "MatMul" || layer.op == "Gemm" || layer.op == "Einsum"
+               ? " (TF32? bfloat16?)"
+               : " (an approximation?)";
+  }
+
+  // Of a significand whose rounding makes such an error.
+  static int bits_of(double error) {
+    constexpr double kMost = 24;
+    return error > 0 ? static_cast<int>(std::lround(std::clamp(-std::log2(error), 1.0, kMost)))
+                     : static_cast<int>(kMost);
+  }
+
   std::string odd() const {
     constexpr std::size_t kMost = 3;
     std::string text;
@@ -228,6 +277,7 @@ class Telling {
                                    report_.paired, report_.paired + report_.golden_only.size(), by,
                                    order_text(), report_.noise_source);
     text += recomputed();
+    if (!report_.arithmetic.empty()) text += ", " + report_.arithmetic;
     if (report_.order_doubtful) text += ", order doubtful: errors come and go along it";
     if (!report_.actual_only.empty())
       text += fmt::format(", {} of ACTUAL without a pair", report_.actual_only.size());

@@ -1,10 +1,13 @@
 // What recomputing elements is made of: numbers read where they are stored, and the sample of them.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -12,7 +15,9 @@
 
 #include "btf/file.h"
 #include "btf/tensor_spec.h"
+#include "diff/layers/spot/arithmetic.h"
 #include "diff/layers/spot/ladder.h"
+#include "diff/layers/spot/own_error.h"
 #include "diff/layers/spot/sample.h"
 #include "network/stored.h"
 #include "support/scratch_dir.h"
@@ -152,4 +157,119 @@ TEST_CASE("the precision of a run is the finest that explains nearly all layers"
   CHECK(btf::first_level(btf::DType::bfloat16) == 3);
   CHECK(btf::first_level(btf::DType::float32) == 0);
   CHECK(btf::level_of(btf::DType::int8) == 4);
+}
+
+namespace {
+
+using Says = btf::OwnWeight::Says;
+
+const Dims kWeighed{1, 16, 4, 4};
+
+// Numbers about 1, of which `change` makes what is dumped.
+template <typename Change>
+btf::OwnWeight weighed(Change change, double half_step, bool product,
+                       std::optional<double> usual = std::nullopt) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  std::vector<btf::SpotPoint> points;
+  for (std::uint64_t number = 0; number < 256; ++number) {
+    const double value = normal(random);
+    const double dumped = change(number, value, normal(random));
+    points.push_back({number, dumped, value, 1e-7, !(std::abs(dumped - value) <= 1e-7)});
+  }
+  return btf::weigh(points, {kWeighed, half_step, product, usual});
+}
+
+constexpr double kFloat32Step = 0x1p-24;
+
+}  // namespace
+
+TEST_CASE("spot: what is small and spread is arithmetic") {
+  const auto noise = [](double size) {
+    return [size](std::uint64_t, double value, double chance) { return value + size * chance; };
+  };
+  CHECK(weighed(noise(1e-6), kFloat32Step, true).says == Says::follows);
+  // As of Winograd's transformations; alone among others that have nothing like it.
+  CHECK(weighed(noise(4e-5), kFloat32Step, true).says == Says::follows);
+  CHECK(weighed(noise(4e-5), kFloat32Step, true, 1e-7).says == Says::coarser);
+  CHECK(weighed(noise(4e-5), kFloat32Step, true, 3e-5).says == Says::follows);
+  CHECK(weighed(noise(3e-3), kFloat32Step, true, 1e-7).says == Says::coarser);
+  CHECK(weighed(noise(3e-3), 0x1p-8, true, 2e-3).says == Says::follows);
+  CHECK(weighed(noise(3e-2), kFloat32Step, true, 1e-7).says == Says::matters);
+  CHECK(weighed(noise(1.2e-2), 0x1p-8, true, 3e-3).says == Says::follows);
+  // However many others are as far off: it is another model.
+  CHECK(weighed(noise(0.5), kFloat32Step, true, 0.5).says == Says::matters);
+}
+
+TEST_CASE("spot: what has a structure is a fault") {
+  const auto channel = [](std::uint64_t number) { return number / 16; };
+  const auto dead = [&](std::uint64_t number, double value, double) {
+    return channel(number) == 5 ? 0 : value;
+  };
+  CHECK(weighed(dead, kFloat32Step, true).says == Says::matters);
+  CHECK(weighed(dead, 0x1p-8, true, 3e-3).says == Says::matters);
+  const auto biased = [&](std::uint64_t number, double value, double) {
+    return channel(number) == 5 ? value + 0.02 : value;
+  };
+  const btf::OwnWeight one = weighed(biased, kFloat32Step, true, 1e-7);
+  CHECK(one.says == Says::matters);
+  CHECK(one.where == "dim 1 = 5");
+  const auto scaled = [](std::uint64_t, double value, double) { return 1.002 * value; };
+  CHECK(weighed(scaled, kFloat32Step, true, 1e-7).where == "along the signal");
+  CHECK(weighed(scaled, 0x1p-8, true, 2e-3).says == Says::follows);
+  const auto moved = [](std::uint64_t, double value, double) { return value + 0.002; };
+  CHECK(weighed(moved, kFloat32Step, false).where == "the same everywhere");
+  const auto born = [](std::uint64_t number, double value, double) {
+    return number == 9 ? std::numeric_limits<double>::quiet_NaN() : value;
+  };
+  CHECK(weighed(born, kFloat32Step, false).says == Says::matters);
+  const auto tail = [](std::uint64_t number, double value, double) {
+    return number >= 240 ? 0 : value;
+  };
+  CHECK(weighed(tail, kFloat32Step, false).where == "16 of 16 are 0");
+  // What a function's tail is rounded to.
+  const auto flat = [](std::uint64_t number, double value, double) {
+    return number % 64 == 0 ? value + 1e-5 : value;
+  };
+  CHECK(weighed(flat, kFloat32Step, false).says == Says::follows);
+}
+
+TEST_CASE("spot: others of a kind tell what is usual") {
+  btf::Peers peers;
+  const btf::Peers::Kind narrow{"Conv 3 x 3", "Conv", "3 x 3"};
+  const btf::Peers::Kind other{"Conv 1 x 1", "Conv", "1 x 1"};
+  for (std::uint64_t i = 0; i < 10; ++i) peers.add(i, narrow, 1e-5 * static_cast<double>(i + 1));
+  peers.add(10, other, 1e-7);
+  peers.add(11, {"Softmax", "Softmax", ""}, 1e-7);
+  peers.sort();
+  CHECK(peers.usual(9, narrow).value() == 8e-5);  // without itself
+  CHECK(peers.usual(0, narrow).value() == 9e-5);
+  CHECK(peers.usual(10, other).value() == 8e-5);  // too few of its window
+  CHECK(!peers.usual(11, {"Softmax", "Softmax", ""}));
+}
+
+TEST_CASE("spot: own errors tell the arithmetic of a run") {
+  const auto text = [](double products, double rest, std::uint32_t bits) {
+    std::vector<btf::OwnSample> layers;
+    for (int i = 0; i < 5; ++i) {
+      layers.push_back({.product = true, .own_error = products, .bits = bits});
+      layers.push_back({.own_error = rest, .bits = bits});
+    }
+    return btf::arithmetic_text(layers);
+  };
+  CHECK(text(1e-7, 3e-8, 24) == "all in float32 (from 10 layers)");
+  CHECK(text(2e-3, 3e-8, 24) ==
+        "products in bfloat16, sums and the rest in float32 (from 10 layers)");
+  CHECK(text(2e-4, 3e-8, 24) ==
+        "products in TF32 or float16, sums and the rest in float32 (from 10 layers)");
+  CHECK(text(2e-3, 2e-3, 8) == "all in bfloat16 (from 10 layers)");
+  CHECK(text(3e-4, 2e-4, 11) == "all in float16 (from 10 layers)");
+  std::vector<btf::OwnSample> layers;
+  for (int i = 0; i < 5; ++i) {
+    layers.push_back({.product = true, .window = "3 x 3", .own_error = 3e-5, .bits = 24});
+    layers.push_back({.product = true, .window = "1 x 1", .own_error = 1e-7, .bits = 24});
+    layers.push_back({.own_error = 3e-8, .bits = 24});
+  }
+  CHECK(btf::arithmetic_text(layers).starts_with("3 x 3 convolutions in float32 by way of"));
+  CHECK(btf::arithmetic_text({}).empty());
 }

@@ -121,6 +121,14 @@ void declare_judgement(CLI::App& app, LayersCommand& command) {
       "largest relative error of outputs: 0.01 or 1% (50%)")
       ->group(group);
   add_words(
+      app, "--max-own-error", "PART",
+      [&judge](const std::string& text) {
+        judge.most_own_error = parse_part("--max-own-error", text);
+      },
+      "largest error that one layer adds by itself, of layers that --graph\n"
+      "recomputes: 0.001 or 0.1% (none)")
+      ->group(group);
+  add_words(
       app, "--growth", "X",
       [&judge](const std::string& text) { judge.growth = parse_factor("--growth", text); },
       "largest growth of an error in one layer (2)")

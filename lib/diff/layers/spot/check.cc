@@ -17,24 +17,26 @@ using network::Tensor;
 
 // Estimates are bounds of what is likely, not of what is possible.
 constexpr double kSlack = 2;
-// Below these a device may flush a result to zero: 2^-14 of float16, 2^-126 of others.
+// Below these a device may flush a result to zero: 2^-14 of float16; of others 2^-126, for each of
+// the many terms of a sum.
 constexpr double kLeastFloat16 = 0x1p-14;
-constexpr double kLeastFloat32 = 0x1p-126;
+constexpr double kLeastFloat32 = 0x1p-110;
 constexpr double kLargestFloat16 = 65504;
 
 bool is_product(std::string_view op) {
-  return op.contains("Conv") || op.contains("MatMul") || op == "Gemm" || op == "Einsum";
+  return op.contains("Conv") || op.contains("MatMul") || op == "Gemm" || op == "Einsum" ||
+         op == "LSTM" || op == "GRU" || op == "RNN";
 }
 
 bool is_float16(const network::Arithmetic& arithmetic) { return arithmetic.result == 0x1p-11; }
 
 class LayerCheck {
  public:
-  LayerCheck(const SpotSide& side, std::uint32_t value, double peak,
+  LayerCheck(const SpotSide& side, std::uint32_t value, const LayerScale& scale,
              std::span<const std::uint32_t> without)
       : side_(side),
         value_(value),
-        peak_(peak),
+        scale_(scale),
         levels_end_(side.levels.size()),
         evaluation_(side.network, stored_in(side.input_dumps, found_.read), kSpotTerms) {
     for (const std::uint32_t other : without) evaluation_.leave_out(other);
@@ -49,7 +51,36 @@ class LayerCheck {
     return std::move(found_);
   }
 
+  // As many as can be had.
+  std::vector<SpotPoint> points(std::span<const std::uint64_t> sample, std::size_t level) {
+    std::vector<SpotPoint> points;
+    const Status unused = collect(sample, level, points);
+    return points;
+  }
+
  private:
+  Status collect(std::span<const std::uint64_t> sample, std::size_t level,
+                 std::vector<SpotPoint>& points) {
+    const DumpedValue* const dumped = side_.dumps.find(value_);
+    if (dumped == nullptr) return {};
+    BTF_ASSIGN(StoredNumbers stored, side_.dumps.open(*dumped));
+    const network::Arithmetic& arithmetic = side_.levels[level].arithmetic;
+    BTF_ASSIGN(Tensor* const tensor, computed_at(level, stored));
+    for (const std::uint64_t number : sample) {
+      BTF_ASSIGN(const double actual, stored.at(number));
+      const Estimate recomputed = tensor->at(number);
+      if (!evaluation_.effort().trouble.empty()) break;
+      const double explained =
+          explained_distance(recomputed, stored, number, arithmetic, scale_);
+      BTF_ASSIGN(const bool at_end, stored.at_end(number));
+      const bool off =
+          !follows(actual, recomputed, explained, *stored.tensor().dtype, arithmetic) &&
+          !(at_end && std::abs(recomputed.value) > std::abs(actual));
+      points.push_back({number, actual, recomputed.value, explained, off});
+    }
+    return {};
+  }
+
   Status check(std::span<const std::uint64_t> sample) {
     const DumpedValue* const dumped = side_.dumps.find(value_);
     if (dumped == nullptr) return network::not_computed("it is not in the graph");
@@ -98,8 +129,11 @@ class LayerCheck {
       levels_end_ = level;
       return false;
     }
-    if (level == found_.first_level) ++found_.checked;
-    const double explained = explained_distance(recomputed, stored, number, arithmetic, peak_);
+    if (level == found_.first_level) {
+      ++found_.checked;
+      add_own(dumped, recomputed.value);
+    }
+    const double explained = explained_distance(recomputed, stored, number, arithmetic, scale_);
     if (follows(dumped, recomputed, explained, *stored.tensor().dtype, arithmetic)) {
       found_.overflowed += std::isinf(dumped) && std::isfinite(recomputed.value) ? 1U : 0U;
       return false;
@@ -118,9 +152,15 @@ class LayerCheck {
     return true;
   }
 
+  void add_own(double dumped, double recomputed) {
+    if (!std::isfinite(dumped) || !std::isfinite(recomputed)) return;
+    found_.off_square += (dumped - recomputed) * (dumped - recomputed);
+    found_.square += recomputed * recomputed;
+  }
+
   const SpotSide& side_;
   std::uint32_t value_;
-  double peak_;
+  LayerScale scale_;
   SideCheck found_;
   std::array<double, kSpotLevels> worst_{};  // times what is explained
   std::size_t levels_end_;                   // the first that takes more effort than is allowed
@@ -145,12 +185,15 @@ bool is_anything(const Estimate& recomputed) {
 
 double explained_distance(const Estimate& recomputed, const StoredNumbers& stored,
                           std::uint64_t number, const network::Arithmetic& arithmetic,
-                          double peak) {
-  const double least = is_float16(arithmetic) ? kLeastFloat16 : kLeastFloat32;
+                          const LayerScale& scale) {
+  // What is below the type's normal range, or below a half step of the tensor's usual numbers, is no
+  // evidence.
+  const double least = std::max(is_float16(arithmetic) ? kLeastFloat16 : kLeastFloat32,
+                                arithmetic.result * scale.rms);
   const bool floats = stored.scaled() || info(*stored.tensor().dtype).floating();
   const double half = std::max(stored.half_step(number, recomputed.value),
                                floats ? arithmetic.result * std::abs(recomputed.value) : 0);
-  return kSlack * recomputed.error + half + least + kSlack * arithmetic.grid * peak;
+  return kSlack * recomputed.error + half + least + kSlack * arithmetic.grid * scale.peak;
 }
 
 bool follows(double dumped, const Estimate& recomputed, double explained, DType dtype,
@@ -167,10 +210,22 @@ bool follows(double dumped, const Estimate& recomputed, double explained, DType 
          std::signbit(value) == std::signbit(dumped);
 }
 
+LayerScale scale_of(const LayerFigures& figures) {
+  const double n = std::sqrt(static_cast<double>(std::max<std::uint64_t>(figures.pairs, 1)));
+  return {.peak = figures.actual.peak,
+          .rms = std::min(figures.actual.norm, figures.golden.norm) / n};
+}
+
 SideCheck check_layer(const SpotSide& side, std::uint32_t value,
-                      std::span<const std::uint64_t> sample, double peak,
+                      std::span<const std::uint64_t> sample, const LayerScale& scale,
                       std::span<const std::uint32_t> without) {
-  return LayerCheck(side, value, peak, without).run(sample);
+  return LayerCheck(side, value, scale, without).run(sample);
+}
+
+std::vector<SpotPoint> points_of(const SpotSide& side, std::uint32_t value,
+                                 std::span<const std::uint64_t> sample, const LayerScale& scale,
+                                 std::size_t level, std::span<const std::uint32_t> without) {
+  return LayerCheck(side, value, scale, without).points(sample, level);
 }
 
 }  // namespace btf

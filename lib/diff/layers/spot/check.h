@@ -23,6 +23,23 @@ struct OffElement {
   double explained = 0;
 };
 
+// An element beside what its inputs give.
+struct SpotPoint {
+  std::uint64_t number = 0;
+  double dumped = 0;
+  double recomputed = 0;
+  double explained = 0;  // at the level of the question
+  bool off = false;      // likewise
+};
+
+// Sizes of a layer's numbers, which tell what is too small to matter.
+struct LayerScale {
+  double peak = 0;  // the largest magnitude of actual
+  double rms = 0;   // the smaller one of both sides
+};
+
+LayerScale scale_of(const LayerFigures& figures);
+
 struct SideCheck {
   std::size_t least_level = 0;    // as of SpotSide
   std::uint64_t model_bytes = 0;  // of the file of the graph, where a shard has asked
@@ -32,6 +49,10 @@ struct SideCheck {
   std::array<std::optional<OffElement>, kSpotLevels> worst{};
   std::array<std::vector<std::uint64_t>, kSpotLevels> off_numbers{};
   std::size_t first_level = 0;
+  // Sums of squares over elements that are finite on both sides: of what they are off by, of what
+  // their inputs give. They are the same at each level.
+  double off_square = 0;
+  double square = 0;
   // Beyond the largest number of the type, where their inputs give a finite number.
   std::uint64_t overflowed = 0;
   bool product = false;             // a sum of products is among what it was computed by
@@ -48,15 +69,20 @@ struct SpotSide {
   std::size_t least_level = 0;  // what the bits of most dumps show
 };
 
-// `peak`: the layer's largest magnitude, for codes. `sample`: numbers of elements.
-// `without`: dumped values that are recomputed, too.
+// `sample`: numbers of elements. `without`: dumped values that are recomputed, too.
 SideCheck check_layer(const SpotSide& side, std::uint32_t value,
-                      std::span<const std::uint64_t> sample, double peak,
+                      std::span<const std::uint64_t> sample, const LayerScale& scale,
                       std::span<const std::uint32_t> without = {});
+
+// The elements of the sample, as far as they can be recomputed, judged by one level.
+std::vector<SpotPoint> points_of(const SpotSide& side, std::uint32_t value,
+                                 std::span<const std::uint64_t> sample, const LayerScale& scale,
+                                 std::size_t level, std::span<const std::uint32_t> without = {});
 
 // As far as `recomputed` from an element that is stored in this dtype, rounding explains.
 double explained_distance(const network::Estimate& recomputed, const network::StoredNumbers& stored,
-                          std::uint64_t number, const network::Arithmetic& arithmetic, double peak);
+                          std::uint64_t number, const network::Arithmetic& arithmetic,
+                          const LayerScale& scale);
 
 // May a device have any number here, as codes of NaN?
 bool is_anything(const network::Estimate& recomputed);

@@ -102,7 +102,7 @@ std::vector<std::uint64_t> FirstChecks::sample(std::uint64_t i, const LayerFigur
 SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,
                              std::span<const std::uint64_t> sample, std::size_t least_level) const {
   SideCheck found =
-      check_layer(actual_side(least_level), actual_dumps_.value_of(i), sample, figures.actual.peak);
+      check_layer(actual_side(least_level), actual_dumps_.value_of(i), sample, scale_of(figures));
   found.model_bytes = graphs_.actual_bytes;
   return found;
 }

@@ -7,13 +7,17 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "diff/layers/spot/arithmetic.h"
 #include "diff/layers/spot/check.h"
 #include "diff/layers/spot/dumps.h"
 #include "diff/layers/spot/first_checks.h"
 #include "diff/layers/spot/ladder.h"
+#include "diff/layers/spot/own_error.h"
 #include "diff/layers/spot/sample.h"
 #include "diff/layers/spot/votes.h"
+#include "diff/layers/verdict/neighbours.h"
 #include "diff/layers/verdict/noise.h"
+#include "diff/layers/verdict/operators.h"
 #include "elements/parallel.h"
 #include "network/node/strides.h"
 
@@ -25,6 +29,7 @@ using network::kNoValue;
 struct LayerChecks {
   std::optional<std::vector<std::uint64_t>> sample{};  // once it was asked for
   SideCheck actual{};
+  Peers::Kind kind{};
 };
 
 class SpotChecks {
@@ -53,6 +58,7 @@ class SpotChecks {
       return Status();
     }));
     choose_levels();
+    find_peers();
     // All, before any is settled: what is found out of one may be said of its inputs, wherever a
     // list of names puts these.
     for (Layer& layer : report_.layers)
@@ -65,6 +71,8 @@ class SpotChecks {
     for (std::string& trouble : first_.read_troubles())
       if (std::ranges::find(report_.troubles, trouble) == report_.troubles.end())
         report_.troubles.push_back(std::move(trouble));
+    tell_arithmetic();
+    tell_what_is_added();
     return {};
   }
 
@@ -130,6 +138,81 @@ class SpotChecks {
       actual_level_[true] = std::max(*actual_level_[true], *actual_level_[false]);
   }
 
+  void find_peers() {
+    for (std::uint64_t i = 0; i < checks_.size(); ++i) {
+      LayerChecks& checks = checks_[i];
+      if (checks.actual.checked == 0) continue;
+      const auto& network = actual_.network;
+      const std::uint32_t node = network.values()[actual_dumps_.value_of(i)].node;
+      checks.kind = Peers::kind_of(network, network.nodes()[node], *report_.layers[i].actual_dtype,
+                                   checks.actual.product);
+      peers_.add(i, checks.kind, own_error_of(checks.actual));
+    }
+    peers_.sort();
+  }
+
+  void tell_arithmetic() {
+    std::vector<OwnSample> samples;
+    for (std::uint64_t i = 0; i < checks_.size(); ++i) {
+      const Layer& layer = report_.layers[i];
+      if (!is_recomputed(layer) || !is_arithmetic(layer.spot->state) || !layer.spot->own_error)
+        continue;
+      const SpotCheck& spot = *layer.spot;
+      samples.push_back({.product = checks_[i].actual.product,
+                         .moves = is_one_of(layer.op, kMoving),
+                         .window = checks_[i].kind.window,
+                         .own_error = *spot.own_error,
+                         .bits = layer.figures->pairs < kManyBits ? 0 : layer.figures->actual.bits,
+                         .codes = spot.precision == levels_.back().name});
+    }
+    report_.arithmetic = arithmetic_text(samples);
+  }
+
+  // Errors that are independent of one another add up as squares do; what the network makes of them
+  // on the way is taken to be the same for all.
+  void tell_what_is_added() {
+    double all = 0;
+    double outputs = 0;
+    for (const Layer& layer : report_.layers) {
+      if (layer.spot && layer.spot->own_error && std::isfinite(*layer.spot->own_error))
+        all += *layer.spot->own_error * *layer.spot->own_error;
+      if (layer.role == "output" && layer.figures)
+        outputs = std::max(outputs, layer.figures->relative_error);
+    }
+    for (Layer& layer : report_.layers)
+      if (layer.spot && layer.spot->state == SpotState::coarser && all > 0)
+        layer.spot->adds = outputs * *layer.spot->own_error / std::sqrt(all);
+  }
+
+  OwnCase own_case(std::uint64_t i, std::size_t level) const {
+    const network::Arithmetic& arithmetic = levels_[level].arithmetic;
+    const bool product = checks_[i].actual.product;
+    return {.dims = report_.layers[i].golden_dims,
+            .half_step = product ? std::max(arithmetic.operand, arithmetic.result)
+                                 : arithmetic.result,
+            .product = product,
+            .usual = peers_.usual(i, checks_[i].kind)};
+  }
+
+  OwnWeight weigh_layer(std::uint64_t i, std::size_t level,
+                        std::span<const std::uint32_t> without = {}) {
+    const auto points = points_of(actual_, actual_dumps_.value_of(i), sample_of(i),
+                                  scale_of(*report_.layers[i].figures), level, without);
+    OwnWeight weight = weigh(points, own_case(i, level));
+    // Recomputed through other layers, fewer may be had.
+    constexpr std::size_t kEnough = 16;
+    if (points.size() < std::min<std::size_t>(kEnough, checks_[i].actual.checked))
+      weight.says = OwnWeight::Says::matters;
+    return weight;
+  }
+
+  // Is it distances between numbers that say how far off it is?
+  bool is_weighed(std::uint64_t i, std::size_t level) const {
+    const Layer& layer = report_.layers[i];
+    return level + 1 < levels_.size() && !is_counted(layer) &&
+           info(*layer.actual_dtype).floating();
+  }
+
   // What a layer is said to be computed in, else what explains most of its kind.
   std::optional<std::size_t> level_of_layer(std::uint64_t i) const {
     const auto said = computed_in(report_.layers[i], options_.judge);
@@ -178,12 +261,74 @@ class SpotChecks {
     }
     spot.off = checks.actual.off[own];
     spot.overflowed = checks.actual.overflowed;
-    if (spot.off == 0) {
-      spot.state = SpotState::follows;
+    if (is_weighed(i, own)) {
+      spot.own_error = own_error_of(checks.actual);
+      spot.usual_error = peers_.usual(i, checks.kind);
+    }
+    if (spot.off == 0) return follow(i, spot);
+    if (is_weighed(i, own)) {
+      const OwnWeight weight = weigh_layer(i, own);
+      if (weight.says == OwnWeight::Says::follows) return follow(i, spot);
+      if (follows_unrounded(i, own, weight, spot)) return;
+      spot.where = weight.where;
+      if (!golden_agrees(i, own, spot)) return;
+      if (weight.says == OwnWeight::Says::coarser) {
+        spot.state = SpotState::coarser;
+        spot.element = element_of(i, *checks.actual.worst[own]);
+        return;
+      }
+    } else if (!golden_agrees(i, own, spot)) {
       return;
     }
-    if (!golden_agrees(i, own, spot)) return;
     settle_off(i, own, spot);
+  }
+
+  // What is beyond the largest number of the type may have been finite in the device.
+  void follow(std::uint64_t i, SpotCheck& spot) {
+    spot.state = SpotState::follows;
+    spot.off = 0;
+    if (spot.overflowed == 0) return;
+    const DumpVotes votes = ask_consumers(i, actual_dumps_.value_of(i), InPlace::recomputed);
+    if (votes.other > votes.dump) spot.state = SpotState::rounded;
+  }
+
+  // A device may take a finer number than it dumps: then what is computed from it follows from what
+  // that number is computed from.
+  bool follows_unrounded(std::uint64_t i, std::size_t level, const OwnWeight& weight,
+                         SpotCheck& spot) {
+    constexpr double kNearer = 4;
+    std::vector<std::uint32_t> finer;
+    for (const std::uint32_t read : checks_[i].actual.read) {
+      const SpotCheck* const input = spot_of(read);
+      if (input != nullptr && checks_[*actual_dumps_.find(read)->layer].actual.checked > 0 &&
+          (input->state == SpotState::follows || input->state == SpotState::rounded))
+        finer.push_back(read);
+    }
+    const auto explains = [&](std::span<const std::uint32_t> without) {
+      const OwnWeight again = weigh_layer(i, level, without);
+      const bool nearer = !(kNearer * again.own_error > weight.own_error);
+      if (again.says != OwnWeight::Says::follows || !nearer) return false;
+      spot.own_error = again.own_error;
+      return true;
+    };
+    if (finer.empty() || !explains(finer)) return false;
+    for (const std::uint32_t one : finer)
+      if (explains(std::span(&one, 1))) {
+        finer = {one};
+        break;
+      }
+    spot.state = SpotState::follows;
+    spot.off = 0;
+    for (const std::uint32_t read : finer)
+      report_.layers[*actual_dumps_.find(read)->layer].spot->state = SpotState::rounded;
+    return true;
+  }
+
+  const SpotCheck* spot_of(std::uint32_t value) const {
+    const DumpedValue* const dumped = actual_dumps_.find(value);
+    if (dumped == nullptr || !dumped->layer) return nullptr;
+    const auto& spot = report_.layers[*dumped->layer].spot;
+    return spot ? &*spot : nullptr;
   }
 
   // Where golden does not follow either, the model or its operator is not what was computed. Asked
@@ -192,7 +337,7 @@ class SpotChecks {
     const std::uint32_t value = golden_dumps_.value_of(i);
     SideCheck golden;
     if (value != kNoValue)
-      golden = check_layer(golden_, value, sample_of(i), report_.layers[i].figures->golden.peak);
+      golden = check_layer(golden_, value, sample_of(i), scale_of(*report_.layers[i].figures));
     spot.golden_checked = golden.checked;
     if (spot.golden_checked == 0) {
       if (own_model_) return true;
@@ -201,6 +346,9 @@ class SpotChecks {
     }
     spot.golden_off = golden.off[std::max(level, golden.first_level)];
     if (spot.golden_off == 0) return true;
+    // Golden's arithmetic is its own; what it is off by is not what actual is off by.
+    constexpr double kApart = 4;
+    if (spot.own_error && kApart * own_error_of(golden) < *spot.own_error) return true;
     spot.why = "golden does not follow from its own inputs either";
     return own_model_;
   }
@@ -215,6 +363,7 @@ class SpotChecks {
     }
     spot.state = SpotState::off;
     spot.element = element_of(i, *checks.actual.worst[level]);
+    spot.holds = held_by(i);
     const DumpVotes votes = ask_consumers(i, value, InPlace::recomputed);
     if (votes.dump + votes.other > 0)
       spot.state = votes.other > votes.dump ? SpotState::unused : SpotState::used;
@@ -224,16 +373,38 @@ class SpotChecks {
     if (spot.state == SpotState::unused) unused_.push_back(value);
   }
 
+  // Another layer whose numbers these are, to the bit: of what it is computed from first.
+  std::string held_by(std::uint64_t i) const {
+    const LayerFigures& own = *report_.layers[i].figures;
+    if (own.actual.peak == 0 || own.pairs < kManyHeld) return {};
+    const auto is_same = [&](std::uint64_t other) {
+      const auto& figures = report_.layers[other].figures;
+      return other != i && figures && figures->elements == own.elements &&
+             figures->actual.fingerprint == own.actual.fingerprint &&
+             figures->actual.samples == own.actual.samples;
+    };
+    for (const std::uint32_t read : checks_[i].actual.read)
+      if (const DumpedValue* const dumped = actual_dumps_.find(read);
+          dumped != nullptr && dumped->layer && is_same(*dumped->layer))
+        return report_.layers[*dumped->layer].name();
+    for (std::uint64_t other = 0; other < report_.layers.size(); ++other)
+      if (is_same(other)) return report_.layers[other].name();
+    return {};
+  }
+
   // Dumps that were not used explain what seems to be off behind them.
-  bool follows_without_unused(std::uint64_t i, std::size_t level, SpotCheck& spot) const {
+  bool follows_without_unused(std::uint64_t i, std::size_t level, SpotCheck& spot) {
     const SideCheck& own = checks_[i].actual;
     std::vector<std::uint32_t> without;
     for (const std::uint32_t read : own.read)
       if (std::ranges::find(unused_, read) != unused_.end()) without.push_back(read);
     if (without.empty()) return false;
     const SideCheck again = check_layer(actual_, actual_dumps_.value_of(i), own.off_numbers[level],
-                                        report_.layers[i].figures->actual.peak, without);
-    if (again.checked > 0 && again.off[level] > 0) return false;
+                                        scale_of(*report_.layers[i].figures), without);
+    if (again.checked > 0 && again.off[level] > 0 &&
+        !(is_weighed(i, level) &&
+          weigh_layer(i, level, without).says != OwnWeight::Says::matters))
+      return false;
     spot.state = again.checked > 0 ? SpotState::follows : SpotState::unchecked;
     spot.why = "";
     spot.off = 0;
@@ -255,7 +426,7 @@ class SpotChecks {
         continue;
       const DumpVotes votes =
           ask_consumer(actual_, first_.golden_as_inputs(), read, actual_dumps_.value_of(i),
-                       InPlace::golden, level, own.off_numbers[level]);
+                       InPlace::golden, {level, level}, own.off_numbers[level]);
       if (votes.other <= votes.dump || votes.other * 2 < own.off[level]) continue;
       report_.layers[*dumped->layer].spot->state = SpotState::unused;
       unused_.push_back(read);
@@ -287,9 +458,20 @@ class SpotChecks {
       const auto level = level_of_layer(c);
       if (!level) continue;
       ++asked;
-      const DumpVotes votes =
-          ask_consumer(actual_, first_.golden_as_inputs(), value, actual_dumps_.value_of(c),
-                       in_place, std::max(*level, check.first_level), asked_of(c, i));
+      // What is recomputed is as far from what the device had as the layer's own arithmetic takes it.
+      const std::size_t asked_level = std::max(*level, check.first_level);
+      const std::size_t own_level =
+          std::max(level_of_layer(i).value_or(0), checks_[i].actual.first_level);
+      const AskedLevels levels{.consumer = asked_level, .other = std::max(asked_level, own_level)};
+      const DumpVotes votes = ask_consumer(actual_, first_.golden_as_inputs(), value,
+                                           actual_dumps_.value_of(c), in_place, levels,
+                                           asked_of(c, i));
+      // Where the arithmetic is not known so well that an element tells, all of them may.
+      constexpr double kFarther = 64;
+      if (votes.dump + votes.other == 0 && in_place == InPlace::recomputed) {
+        all.dump += kFarther * votes.to_dump < votes.to_other ? 1U : 0U;
+        all.other += kFarther * votes.to_other < votes.to_dump ? 1U : 0U;
+      }
       all.dump += votes.dump;
       all.other += votes.other;
       all.both += votes.both;
@@ -341,7 +523,11 @@ class SpotChecks {
   const SpotDumps& golden_dumps_;
   SpotSide actual_;
   SpotSide golden_;
+  static constexpr std::uint64_t kManyBits = 64;  // numbers whose bits tell of a type
+  static constexpr std::uint64_t kManyHeld = 8;  // numbers that are not equal by chance
+
   std::vector<LayerChecks> checks_;
+  Peers peers_;
   std::array<std::optional<std::size_t>, 2> actual_level_;  // of products and of others
   bool ranges_unknown_ = false;        // of the codes that actual was computed in
   std::vector<std::uint32_t> unused_;  // dumps that the device did not use

@@ -15,13 +15,14 @@ using network::Tensor;
 class Question {
  public:
   Question(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
-           std::uint32_t consumer, InPlace in_place, std::size_t level)
+           std::uint32_t consumer, InPlace in_place, AskedLevels levels)
       : side_(side),
         golden_(golden),
         value_(value),
         consumer_(consumer),
         in_place_(in_place),
-        arithmetic_(side.levels[level].arithmetic),
+        arithmetic_(side.levels[levels.consumer].arithmetic),
+        other_arithmetic_(side.levels[levels.other].arithmetic),
         as_dumped_(side.network, stored_in(side.input_dumps, read_), kSpotTerms),
         as_other_(side.network, stored_in(side.input_dumps, read_), kSpotTerms) {}
 
@@ -31,7 +32,7 @@ class Question {
     if (dumped == nullptr) return votes;
     BTF_ASSIGN(StoredNumbers stored, side_.dumps.open(*dumped));
     as_dumped_.set(arithmetic_);
-    as_other_.set(arithmetic_);
+    as_other_.set(other_arithmetic_);
     BTF_TRY(put_other());
     BTF_ASSIGN(Tensor* const left, as_dumped_.computed(consumer_));
     BTF_ASSIGN(Tensor* const right, as_other_.computed(consumer_));
@@ -42,8 +43,13 @@ class Question {
       const Estimate from_dump = left->at(number);
       const Estimate from_other = right->at(number);
       if (!as_dumped_.effort().trouble.empty() || !as_other_.effort().trouble.empty()) break;
-      const double explained = explained_distance(from_dump, stored, number, arithmetic_, 0);
-      const double other_explained = explained_distance(from_other, stored, number, arithmetic_, 0);
+      const double explained = explained_distance(from_dump, stored, number, arithmetic_, {});
+      const double other_explained = explained_distance(from_other, stored, number, other_arithmetic_, {});
+      if (std::isfinite(from_dump.value) && std::isfinite(from_other.value) &&
+          std::isfinite(actual)) {
+        votes.to_dump += (actual - from_dump.value) * (actual - from_dump.value);
+        votes.to_other += (actual - from_other.value) * (actual - from_other.value);
+      }
       const bool near_other = std::abs(actual - from_other.value) <= other_explained;
       if (is_anything(from_dump) && !std::isnan(from_other.value))
         ++(near_other ? votes.other : votes.dump);
@@ -80,6 +86,14 @@ class Question {
         ++votes.dump;
       return;
     }
+    // Of Inf in the dump alone nothing is explained: does the consumer have it?
+    if (std::isinf(from_dump) && std::isfinite(from_other)) {
+      if (std::isinf(actual))
+        ++votes.dump;
+      else if (std::abs(actual - from_other) <= other_explained)
+        ++votes.other;
+      return;
+    }
     if (!(apart > explained + other_explained)) {
       ++(std::abs(actual - from_dump) <= explained ? votes.both : votes.neither);
       return;
@@ -99,6 +113,7 @@ class Question {
   std::uint32_t consumer_;
   InPlace in_place_;
   network::Arithmetic arithmetic_;
+  network::Arithmetic other_arithmetic_;
   std::vector<std::uint32_t> read_;
   Evaluation as_dumped_;
   Evaluation as_other_;
@@ -107,10 +122,10 @@ class Question {
 }  // namespace
 
 DumpVotes ask_consumer(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
-                       std::uint32_t consumer, InPlace in_place, std::size_t level,
+                       std::uint32_t consumer, InPlace in_place, AskedLevels levels,
                        std::span<const std::uint64_t> sample) {
   const Result<DumpVotes> votes =
-      Question(side, golden, value, consumer, in_place, level).ask(sample);
+      Question(side, golden, value, consumer, in_place, levels).ask(sample);
   return votes ? *votes : DumpVotes{};
 }
 

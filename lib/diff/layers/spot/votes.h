@@ -15,6 +15,9 @@ struct DumpVotes {
   std::uint64_t other = 0;  // from what it should have been
   std::uint64_t both = 0;   // from either: where the two are too near to tell
   std::uint64_t neither = 0;
+  // Sums of squares: how far the consumer's elements are from what either gives.
+  double to_dump = 0;
+  double to_other = 0;
 };
 
 // What stands for the numbers that the device would have had if the dump is wrong.
@@ -23,10 +26,16 @@ enum class InPlace : std::uint8_t {
   golden,      // golden's numbers: near those of a device that is right, and not equal to them
 };
 
+// The levels of a question: the consumer's, and that of what stands in place of the dump.
+struct AskedLevels {
+  std::size_t consumer = 0;
+  std::size_t other = 0;
+};
+
 // Asks a consumer about a value that it was computed from. `sample`: elements of the consumer.
 // `golden`: where golden's numbers are.
 DumpVotes ask_consumer(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
-                       std::uint32_t consumer, InPlace in_place, std::size_t level,
+                       std::uint32_t consumer, InPlace in_place, AskedLevels levels,
                        std::span<const std::uint64_t> sample);
 
 }  // namespace btf

@@ -15,6 +15,15 @@ bool is_recomputed(const Layer& layer) {
   return layer.spot && layer.spot->state != SpotState::unchecked;
 }
 
+bool adds_too_much(const Layer& layer, const JudgeLayers& options) {
+  return options.most_own_error && layer.spot && layer.spot->own_error &&
+         *layer.spot->own_error > *options.most_own_error;
+}
+
+bool is_arithmetic(SpotState state) {
+  return state == SpotState::follows || state == SpotState::coarser || state == SpotState::rounded;
+}
+
 bool was_judged(const Layer& layer) {
   return layer.state == LayerState::healthy && layer.figures && layer.figures->pairs > 0;
 }

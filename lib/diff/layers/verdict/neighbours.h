@@ -47,6 +47,10 @@ bool can_judge(const Layer& layer);
 
 // Was it found out whether its numbers follow from its own inputs?
 bool is_recomputed(const Layer& layer);
+// Does it add more by itself than is allowed?
+bool adds_too_much(const Layer& layer, const JudgeLayers& options);
+// Is what it found no fault: rounding, of whatever size?
+bool is_arithmetic(SpotState state);
 
 // Was something said of it, and nothing bad?
 bool was_judged(const Layer& layer);

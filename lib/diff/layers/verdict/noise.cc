@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned kFloat32Bits = 24;
 constexpr unsigned kFloat64Bits = 53;
 constexpr int kFloat16Bits = 11;
+constexpr int kBfloat16Bits = 8;
 
 unsigned significand_bits(DType dtype) { return info(dtype).fp.mantissa_bits + 1U; }
 
@@ -218,6 +219,11 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
   if (run.unit_roundoff < half && u < half)
     return RunPrecision{.unit_roundoff = half,
                         .source = "float16 or TF32, estimated from the first product"};
+  // Products of bfloat16 whose sums and all else are float32 leave no trace in the bits of dumps.
+  const double half_bfloat16 = std::ldexp(1.0, -kBfloat16Bits);
+  if (run.unit_roundoff < half_bfloat16 && u < half_bfloat16)
+    return RunPrecision{.unit_roundoff = half_bfloat16,
+                        .source = "bfloat16, estimated from the first product"};
   if (u < integer_u(DType::int8, *layer.figures))
     return RunPrecision{.unit_roundoff = run.unit_roundoff,
                         .grid = true,

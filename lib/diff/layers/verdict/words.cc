@@ -94,6 +94,15 @@ std::string spot_text(const SpotCheck& spot) {
                      (spot.off == 1 ? "is" : "are") + " off";
   if (spot.golden_checked > 0)
     text += " (golden's: " + part(spot.golden_off, spot.golden_checked) + ")";
+  if (spot.own_error)
+    text += ", by " + percent_text(*spot.own_error) +
+            (spot.usual_error
+                 ? " where others of its kind are off by " + percent_text(*spot.usual_error)
+                 : "");
+  if (!spot.where.empty() && spot.where != "spread") text += " (" + spot.where + ")";
+  if (!spot.holds.empty())
+    text += "; it holds the numbers of " + quoted(spot.holds) +
+            ": was an operation left out (bias, gate, activation)?";
   if (!spot.element) return text;
   const SpotElement& element = *spot.element;
   return text + "; at " + index_text(element.index) + " actual has " +
@@ -201,9 +210,19 @@ std::string why_untold(const LayerReport& report) {
            (report.order == OrderSource::natural ? "; give `graph` or `order`" : "; list them too");
   if (std::string unknown = unmeasured_text(report); !unknown.empty()) return unknown;
   if (std::string lost = lost_text(report); !lost.empty()) return lost;
-  if (std::ranges::any_of(report.layers, was_judged))
-    return "errors are those of int8 from the first product on; `judge.compute` int8, if that is "
-           "meant";
+  if (std::ranges::any_of(report.layers, was_judged)) {
+    const bool codes = std::ranges::any_of(report.layers, [](const Layer& layer) {
+      return layer.figures && layer.figures->actual.step > 0 && layer.figures->golden.step == 0;
+    });
+    if (codes)
+      return "errors are those of int8 from the first product on, and numbers lie on grids of "
+             "codes; `judge.compute` int8, if that is meant";
+    return std::string(report.linked() ? "" : "no `graph` says what layers are computed from, and ") +
+           "errors are like noise from the first product on, but larger than bfloat16 explains" +
+           (report.linked() ? "; `judge.compute` says what is meant"
+                            : "; with `graph` layers are recomputed from their inputs, and "
+                              "`judge.compute` says what they were computed in");
+  }
   return "no layer could be judged";
 }
 
@@ -305,6 +324,14 @@ void say_verdict(LayerReport& report, const JudgeLayers& options) {
                         ? std::string("; an output is missing: ")
                         : "; " + counted(report.missing_outputs.size(), "outputs are missing: ")) +
                    list_of(report.missing_outputs);
+  std::vector<std::string> coarse;
+  for (const Layer& layer : report.layers)
+    if (adds_too_much(layer, options)) coarse.push_back(quoted(layer.name()));
+  if (!coarse.empty())
+    said.detail += "; " + (coarse.size() == 1 ? coarse[0] + " adds"
+                                              : counted(coarse.size(), "layers add")) +
+                   " more than " + percent_text(*options.most_own_error) + " by " +
+                   (coarse.size() == 1 ? "itself" : "themselves (" + list_of(coarse) + ")");
   report.verdict.words = said.head + ": " + said.detail;
   report.verdict.detail = std::move(said.detail);
 }

@@ -149,6 +149,9 @@ struct LayerReport {
   bool order_doubtful = false;  // the errors do not fit it
   std::string noise_source{};   // "float16" or another source of unit_roundoff
   double unit_roundoff = 0;     // of most layers. JSON: u.
+  // What actual was computed in, as its layers' own errors show: "products in bfloat16, the rest in
+  // float32 (from 61 layers)". Empty: no layer was recomputed.
+  std::string arithmetic{};
   LayerVerdict verdict{};
   std::vector<std::uint64_t> roots{};  // the most important one first
   std::vector<SanityFinding> sanity{};
@@ -186,6 +189,7 @@ struct JudgeLayers {
   double baseline_limit = 1.5;         // times the baseline's error, where there is one
   bool isolated = false;               // each layer was given golden inputs
   std::optional<double> most_error{};  // of outputs, relative; nothing: kMostError
+  std::optional<double> most_own_error{};  // of any layer; nothing: it is no reason to refuse
   bool require_all = false;
 };
 

@@ -1,0 +1,254 @@
+#include "diff/layers/spot/own_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "network/node/strides.h"
+
+namespace btf {
+namespace {
+
+// Measured on real engines (docs/layers.md, section 10): the largest own error of a healthy layer is
+// 4 half steps of the type that products are taken in, 1.6e-2 of bfloat16; sums, functions and
+// Winograd's transformations of float32 reach 5.8e-5.
+constexpr double kHalfSteps = 4;
+constexpr double kFloat32Sums = 64;
+// Convolutions that cancel are up to six times as far off as most others.
+constexpr double kUsual = 4;
+// More than products of bfloat16 are off by is no arithmetic, however many layers have it: a model
+// that is another one.
+constexpr double kMostUsual = 0x1p-8;
+// As large as this is a fault, whatever it looks like: 95 of 100 faults are larger, and no healthy
+// layer is.
+constexpr double kLarge = 1.6e-2;
+constexpr double kTimesExplained = 2;
+// Of a channel or another region, relative to its own numbers.
+constexpr double kLargePart = 1e-2;
+constexpr double kPartHalfSteps = 8;
+// Less than this of the tensor's rms is no region that broke, but what a function does in its tails.
+constexpr double kVisible = 1e-3;
+// So much of an error goes along with the signal, or is the same everywhere, where a scale or an
+// offset is off. Operands that are cut off instead of rounded make products smaller by a half step.
+constexpr double kAlong = 0.9;
+constexpr double kLeastAlongProducts = 1e-3;
+constexpr double kLeastAlong = 1e-4;
+// Below this nobody calls an engine's polynomials and transformations coarse.
+constexpr double kLeastCoarser = 1.2e-4;
+// Unless no other layer of its kind has anything like it.
+constexpr double kLeastCoarserAlone = 1e-5;
+constexpr double kAlone = 16;
+
+constexpr std::size_t kFew = 3;
+
+double finite_square(double x) { return std::isfinite(x) ? x * x : 0; }
+
+class Weighing {
+ public:
+  Weighing(std::span<const SpotPoint> points, const OwnCase& own)
+      : points_(points), own_(own), explained_(explained_own(own)) {
+    double n = 0;
+    for (const SpotPoint& point : points) {
+      if (!std::isfinite(point.dumped) || !std::isfinite(point.recomputed)) continue;
+      const double off = point.dumped - point.recomputed;
+      off_square_ += off * off;
+      square_ += point.recomputed * point.recomputed;
+      along_ += off * point.recomputed;
+      sum_ += off;
+      n += 1;
+    }
+    finite_ = n;
+    rms_ = n > 0 ? std::sqrt(square_ / n) : 0;
+    error_ = square_ > 0 ? std::sqrt(off_square_ / square_)
+                         : (off_square_ > 0 ? std::numeric_limits<double>::infinity() : 0);
+    for (const SpotPoint& point : points)
+      if (point.off) off_.push_back(&point);
+  }
+
+  OwnWeight weigh() const {
+    OwnWeight found{.own_error = error_};
+    if (off_.empty()) return found;
+    found.where = structure();
+    if (!found.where.empty()) {
+      found.says = OwnWeight::Says::matters;
+      return found;
+    }
+    found.where = off_.size() == 1 ? "one element" : "spread";
+    if (error_ >= std::max(kLarge, kTimesExplained * explained_))
+      found.says = OwnWeight::Says::matters;
+    else if (error_ > std::max(explained_, kLeastCoarser) || is_alone())
+      found.says = OwnWeight::Says::coarser;
+    return found;
+  }
+
+ private:
+  bool is_alone() const {
+    return own_.usual && error_ > explained_ && error_ > kAlone * *own_.usual &&
+           error_ > kLeastCoarserAlone;
+  }
+
+  // What no rounding looks like; empty: nothing of it is seen.
+  std::string structure() const {
+    if (const std::uint64_t special = specials(); special > 0)
+      return std::to_string(special) + " NaN or Inf";
+    if (std::string part = one_value(); !part.empty()) return part;
+    if (std::string part = region(); !part.empty()) return part;
+    const double least =
+        std::max(own_.product ? kLeastAlongProducts : kLeastAlong, kTimesExplained * explained_);
+    if (error_ < least || off_.size() < kFew) return {};
+    if (std::abs(along_) >= kAlong * std::sqrt(off_square_ * square_)) return "along the signal";
+    if (std::abs(sum_) >= kAlong * std::sqrt(off_square_ * finite_))
+      return "the same everywhere";
+    return {};
+  }
+
+  std::uint64_t specials() const {
+    return static_cast<std::uint64_t>(std::ranges::count_if(off_, [](const SpotPoint* point) {
+      return !std::isfinite(point->dumped) || !std::isfinite(point->recomputed);
+    }));
+  }
+
+  // Off by so much that it is seen beside the tensor's usual numbers and its noise.
+  double visible() const {
+    return rms_ * std::max(kVisible, kPartHalfSteps * noise());
+  }
+  double noise() const {
+    return std::max(own_.half_step, std::min(own_.usual.value_or(0), kMostUsual));
+  }
+
+  // Numbers that should differ, and do not: a dead region, a limit.
+  std::string one_value() const {
+    std::vector<const SpotPoint*> sorted = off_;
+    std::ranges::sort(sorted, {}, &SpotPoint::dumped);
+    std::size_t most = 0;
+    double value = 0;
+    double square = 0;
+    for (std::size_t begin = 0; begin < sorted.size();) {
+      std::size_t end = begin;
+      double own = 0;
+      for (; end < sorted.size() && sorted[end]->dumped == sorted[begin]->dumped; ++end)
+        own += finite_square(sorted[end]->dumped - sorted[end]->recomputed);
+      if (end == begin) ++end;
+      if (end - begin > most) {
+        most = end - begin;
+        value = sorted[begin]->dumped;
+        square = own;
+      }
+      begin = end;
+    }
+    if (most < kFew || std::sqrt(square / static_cast<double>(most)) < visible()) return {};
+    return std::to_string(most) + " of " + std::to_string(off_.size()) + " are " +
+           (value == 0 ? "0" : "the same number");
+  }
+
+  // All in one channel, row or column, and much of what is there.
+  std::string region() const {
+    if (off_.size() < kFew) return {};
+    for (std::size_t d = 0; d < own_.dims.size(); ++d) {
+      if (own_.dims[d] < 2) continue;
+      const std::uint64_t at = index(*off_.front(), d);
+      if (!std::ranges::all_of(off_, [&](const SpotPoint* p) { return index(*p, d) == at; }))
+        continue;
+      double off = 0;
+      double square = 0;
+      double n = 0;
+      bool others = false;
+      for (const SpotPoint& point : points_) {
+        if (index(point, d) != at) {
+          others = true;
+          continue;
+        }
+        off += finite_square(point.dumped - point.recomputed);
+        square += finite_square(point.recomputed);
+        n += 1;
+      }
+      const double part = square > 0 ? std::sqrt(off / square) : 1;
+      if (others && part >= std::max(kLargePart, kPartHalfSteps * noise()) &&
+          std::sqrt(off / n) >= visible())
+        return "dim " + std::to_string(d) + " = " + std::to_string(at);
+    }
+    return {};
+  }
+
+  std::uint64_t index(const SpotPoint& point, std::size_t d) const {
+    return network::index_of(point.number, own_.dims)[d];
+  }
+
+  std::span<const SpotPoint> points_;
+  const OwnCase& own_;
+  double explained_;
+  double off_square_ = 0;
+  double square_ = 0;
+  double along_ = 0;
+  double sum_ = 0;
+  double finite_ = 0;
+  double rms_ = 0;
+  double error_ = 0;
+  std::vector<const SpotPoint*> off_;
+};
+
+}  // namespace
+
+double explained_own(const OwnCase& own) {
+  const double of_type = std::max(kHalfSteps * own.half_step, kFloat32Sums * network::kFloat32);
+  return std::max(of_type, kUsual * std::min(own.usual.value_or(0), kMostUsual));
+}
+
+OwnWeight weigh(std::span<const SpotPoint> points, const OwnCase& own) {
+  return Weighing(points, own).weigh();
+}
+
+double own_error_of(const SideCheck& check) {
+  if (check.off_square == 0) return 0;
+  return check.square > 0 ? std::sqrt(check.off_square / check.square)
+                          : std::numeric_limits<double>::infinity();
+}
+
+Peers::Kind Peers::kind_of(const network::Network& network, const network::Node& node, DType stored,
+                           bool product) {
+  const std::string type = " " + std::string(info(stored).name);
+  Kind kind;
+  kind.wide = node.op + (product ? " of products" : "") + type;
+  kind.narrow = kind.wide;
+  if (!node.op.contains("Conv")) return kind;
+  // Winograd's transformations are for some windows only.
+  if (const auto attributes = network.attributes(node))
+    if (const auto window = attributes->find("kernel_shape"); window != attributes->end())
+      for (const std::int64_t size : window->second.integers)
+        kind.window += (kind.window.empty() ? "" : " x ") + std::to_string(size);
+  if (!kind.window.empty()) kind.narrow += " " + kind.window;
+  return kind;
+}
+
+void Peers::add(std::uint64_t layer, const Kind& kind, double own_error) {
+  kinds_[kind.narrow].push_back({own_error, layer});
+  if (kind.wide != kind.narrow) kinds_[kind.wide].push_back({own_error, layer});
+}
+
+void Peers::sort() {
+  for (auto& [name, all] : kinds_) std::ranges::sort(all);
+}
+
+std::optional<double> Peers::usual(std::uint64_t layer, const Kind& kind) const {
+  constexpr std::size_t kEnough = 3;
+  for (const auto& [name, least] : {std::pair(kind.narrow, kEnough), std::pair(kind.wide, std::size_t{1})})
+    if (const auto all = kinds_.find(name); all != kinds_.end())
+      if (auto found = usual_of(all->second, layer, least)) return found;
+  return std::nullopt;
+}
+
+std::optional<double> Peers::usual_of(const std::vector<One>& all, std::uint64_t layer,
+                                      std::size_t least) {
+  const bool own = std::ranges::find(all, layer, &One::layer) != all.end();
+  const std::size_t others = all.size() - (own ? 1 : 0);
+  if (others < std::max<std::size_t>(least, 1)) return std::nullopt;
+  // One of two or three may have broken too.
+  std::size_t wanted = others <= 3 ? (others - 1) / 2 : (4 * others - 1) / 5;
+  for (const One& one : all) {
+    if (one.layer == layer) continue;
+    if (wanted-- == 0) return one.error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace btf
