@@ -196,6 +196,7 @@ TEST_CASE("spot: what is small and spread is arithmetic") {
   CHECK(weighed(noise(3e-3), kFloat32Step, true, 1e-7).says == Says::coarser);
   CHECK(weighed(noise(3e-3), 0x1p-8, true, 2e-3).says == Says::follows);
   CHECK(weighed(noise(3e-2), kFloat32Step, true, 1e-7).says == Says::matters);
+  CHECK(weighed(noise(1e-2), kFloat32Step, true, 1e-7).says == Says::coarser);
   CHECK(weighed(noise(1.2e-2), 0x1p-8, true, 3e-3).says == Says::follows);
   // However many others are as far off: it is another model.
   CHECK(weighed(noise(0.5), kFloat32Step, true, 0.5).says == Says::matters);
@@ -223,6 +224,10 @@ TEST_CASE("spot: what has a structure is a fault") {
     return number == 9 ? std::numeric_limits<double>::quiet_NaN() : value;
   };
   CHECK(weighed(born, kFloat32Step, false).says == Says::matters);
+  const auto spike = [](std::uint64_t number, double value, double) {
+    return number == 9 ? value + 0.1 : value;
+  };
+  CHECK(weighed(spike, kFloat32Step, true, 1e-7).where == "1 of 256 by far");
   const auto tail = [](std::uint64_t number, double value, double) {
     return number >= 240 ? 0 : value;
   };

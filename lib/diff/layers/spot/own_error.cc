@@ -28,6 +28,10 @@ constexpr double kLargePart = 1e-2;
 constexpr double kPartHalfSteps = 8;
 // Less than this of the tensor's rms is no region that broke, but what a function does in its tails.
 constexpr double kVisible = 1e-3;
+// A single element that is so far off, of the tensor's rms and times the noise: transformations make
+// 2e-3.
+constexpr double kOutlier = 5e-2;
+constexpr double kOutlierTimes = 32;
 // So much of an error goes along with the signal, or is the same everywhere, where a scale or an
 // offset is off. Operands that are cut off instead of rounded make products smaller by a half step.
 constexpr double kAlong = 0.9;
@@ -93,6 +97,8 @@ class Weighing {
       return std::to_string(special) + " NaN or Inf";
     if (std::string part = one_value(); !part.empty()) return part;
     if (std::string part = region(); !part.empty()) return part;
+    if (const std::size_t far = outliers(); far > 0)
+      return std::to_string(far) + " of " + std::to_string(points_.size()) + " by far";
     const double least =
         std::max(own_.product ? kLeastAlongProducts : kLeastAlong, kTimesExplained * explained_);
     if (error_ < least || off_.size() < kFew) return {};
@@ -105,6 +111,13 @@ class Weighing {
   std::uint64_t specials() const {
     return static_cast<std::uint64_t>(std::ranges::count_if(off_, [](const SpotPoint* point) {
       return !std::isfinite(point->dumped) || !std::isfinite(point->recomputed);
+    }));
+  }
+
+  std::size_t outliers() const {
+    const double least = rms_ * std::max(kOutlier, kOutlierTimes * noise());
+    return static_cast<std::size_t>(std::ranges::count_if(off_, [&](const SpotPoint* point) {
+      return std::abs(point->dumped - point->recomputed) > least;
     }));
   }
 

@@ -108,6 +108,27 @@ std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
   return sample;
 }
 
+std::vector<std::uint64_t> spot_around(std::uint64_t number, const Dims& dims,
+                                       std::string_view name) {
+  constexpr std::size_t kOfEach = 24;
+  Chance chance(name);
+  const Dims index = network::index_of(number, dims);
+  std::vector<std::uint64_t> found;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] < 2) continue;
+    for (std::size_t i = 0; i < kOfEach; ++i) {
+      Dims place = index;
+      for (std::size_t other = 0; other < dims.size(); ++other)
+        if (other != d) place[other] = chance.below(dims[other]);
+      found.push_back(network::number_of(place, dims));
+    }
+  }
+  std::ranges::sort(found);
+  const auto [first, last] = std::ranges::unique(found);
+  found.erase(first, last);
+  return found;
+}
+
 std::vector<std::uint64_t> spot_shadow(std::uint64_t number, const Dims& from, const Dims& to) {
   const std::uint64_t elements = element_count(to).value_or(0);
   const std::uint64_t own = element_count(from).value_or(0);

@@ -17,6 +17,10 @@ inline constexpr std::size_t kSpotElements = 256;
 std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
                                        const std::vector<std::uint64_t>& worst);
 
+// Some elements of the same channel, of the same row and so on: is all of it as this element is?
+std::vector<std::uint64_t> spot_around(std::uint64_t number, const Dims& dims,
+                                       std::string_view name);
+
 // Elements of a tensor that may be computed from this element of another: at the same relative
 // place, in a few channels.
 std::vector<std::uint64_t> spot_shadow(std::uint64_t number, const Dims& from, const Dims& to);

@@ -174,7 +174,7 @@ class SpotChecks {
     double all = 0;
     double outputs = 0;
     for (const Layer& layer : report_.layers) {
-      if (layer.spot && layer.spot->own_error && std::isfinite(*layer.spot->own_error))
+      if (is_recomputed(layer) && layer.spot->own_error && std::isfinite(*layer.spot->own_error))
         all += *layer.spot->own_error * *layer.spot->own_error;
       if (layer.role == "output" && layer.figures)
         outputs = std::max(outputs, layer.figures->relative_error);
@@ -204,6 +204,21 @@ class SpotChecks {
     if (points.size() < std::min<std::size_t>(kEnough, checks_[i].actual.checked))
       weight.says = OwnWeight::Says::matters;
     return weight;
+  }
+
+  // A few elements that are off may be of a channel that is off in all of it: others of it tell.
+  OwnWeight weigh_around(std::uint64_t i, std::size_t level, OwnWeight weight) {
+    constexpr std::size_t kFew = 8;
+    const auto& off = checks_[i].actual.off_numbers[level];
+    if (weight.says != OwnWeight::Says::coarser || off.empty() || off.size() > kFew) return weight;
+    const Layer& layer = report_.layers[i];
+    std::vector<std::uint64_t> numbers = spot_around(off.front(), layer.golden_dims, layer.name());
+    const auto& sample = sample_of(i);
+    numbers.insert(numbers.end(), sample.begin(), sample.end());
+    const auto points = points_of(actual_, actual_dumps_.value_of(i), numbers,
+                                  scale_of(*layer.figures), level);
+    const OwnWeight again = weigh(points, own_case(i, level));
+    return again.says == OwnWeight::Says::matters ? again : weight;
   }
 
   // Is it distances between numbers that say how far off it is?
@@ -267,7 +282,7 @@ class SpotChecks {
     }
     if (spot.off == 0) return follow(i, spot);
     if (is_weighed(i, own)) {
-      const OwnWeight weight = weigh_layer(i, own);
+      const OwnWeight weight = weigh_around(i, own, weigh_layer(i, own));
       if (weight.says == OwnWeight::Says::follows) return follow(i, spot);
       if (follows_unrounded(i, own, weight, spot)) return;
       spot.where = weight.where;
@@ -350,6 +365,12 @@ class SpotChecks {
     constexpr double kApart = 4;
     if (spot.own_error && kApart * own_error_of(golden) < *spot.own_error) return true;
     spot.why = "golden does not follow from its own inputs either";
+    if (!own_model_) {
+      // It is the model's, not the layer's.
+      spot.own_error.reset();
+      spot.usual_error.reset();
+      spot.where.clear();
+    }
     return own_model_;
   }
 
@@ -503,7 +524,7 @@ class SpotChecks {
     SpotElement element{.index = network::index_of(off.number, layer.golden_dims),
                         .actual = off.dumped,
                         .recomputed = off.recomputed,
-                        .explained = off.explained};
+                        .explained = std::isnan(off.explained) ? 0 : off.explained};
     const std::uint32_t value = golden_dumps_.value_of(i);
     if (value == kNoValue) return element;
     auto golden = golden_dumps_.open(*golden_dumps_.find(value));

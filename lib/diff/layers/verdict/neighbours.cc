@@ -16,7 +16,7 @@ bool is_recomputed(const Layer& layer) {
 }
 
 bool adds_too_much(const Layer& layer, const JudgeLayers& options) {
-  return options.most_own_error && layer.spot && layer.spot->own_error &&
+  return options.most_own_error && is_recomputed(layer) && layer.spot->own_error &&
          *layer.spot->own_error > *options.most_own_error;
 }
 
