@@ -26,7 +26,7 @@ std::string open(std::uint64_t columns, const std::string& label, const char* ki
 }
 
 // Channels that share a column of the strip.
-struct Column {
+struct StripColumn {
   double min = HUGE_VAL;
   double max = -HUGE_VAL;
   double low = HUGE_VAL;  // mean - std
@@ -37,11 +37,11 @@ struct Column {
   bool empty() const { return min > max; }
 };
 
-std::vector<Column> columns_of(const Channels& channels, DType dtype) {
+std::vector<StripColumn> strip_columns(const Channels& channels, DType dtype) {
   const std::uint64_t count = channels.channels.size();
-  std::vector<Column> columns(std::min(count, kMostColumns));
+  std::vector<StripColumn> columns(std::min(count, kMostColumns));
   for (std::uint64_t c = 0; c < count; ++c) {
-    Column& column = columns[c * columns.size() / count];
+    StripColumn& column = columns[c * columns.size() / count];
     const ChannelStats& channel = channels.channels[c];
     column.dead = column.dead || dead(channels.states[c]);
     column.saturated = column.saturated || channels.states[c] == ChannelState::saturated;
@@ -85,10 +85,10 @@ std::string histogram_svg(const Histogram& histogram) {
 }
 
 std::string channels_svg(const Channels& channels, DType dtype) {
-  const std::vector<Column> columns = columns_of(channels, dtype);
+  const std::vector<StripColumn> columns = strip_columns(channels, dtype);
   double least = HUGE_VAL;
   double greatest = -HUGE_VAL;
-  for (const Column& column : columns) {
+  for (const StripColumn& column : columns) {
     least = std::min(least, column.min);
     greatest = std::max(greatest, column.max);
   }
@@ -99,7 +99,7 @@ std::string channels_svg(const Channels& channels, DType dtype) {
   std::string dead_marks;
   std::string saturated_marks;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const Column& column = columns[i];
+    const StripColumn& column = columns[i];
     const auto bar = [&](double low, double high) {
       const int top = full.at(high);
       return fmt::format("M{} {}h1v{}h-1z", i, top, std::max(1, full.at(low) - top));

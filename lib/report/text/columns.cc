@@ -15,7 +15,7 @@ std::size_t least_width(const Column& column) {
   return column.least == 0 ? column.width : std::min(column.width, column.least);
 }
 
-constexpr std::string_view kLeftOut = "\u2026";
+constexpr std::string_view kOmitted = "\u2026";
 
 // The characters of a name, each with what combines with it.
 std::vector<std::string_view> characters_of(std::string_view name) {
@@ -69,9 +69,9 @@ class AlikeNames {
     // What is before it says more than what is behind: which layer it is of.
     while (from > 0 && columns_of(name[from - 1]) <= left) left -= columns_of(name[--from]);
     while (to < name.size() && columns_of(name[to]) <= left) left -= columns_of(name[to++]);
-    std::string text(from > 0 ? kLeftOut : "");
+    std::string text(from > 0 ? kOmitted : "");
     for (std::size_t i = from; i < to; ++i) text += name[i];
-    return text.append(to < name.size() ? kLeftOut : "");
+    return text.append(to < name.size() ? kOmitted : "");
   }
 
   std::vector<std::string> names_;

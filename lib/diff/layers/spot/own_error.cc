@@ -34,9 +34,9 @@ constexpr double kOutlier = 5e-2;
 constexpr double kOutlierTimes = 32;
 // So much of an error goes along with the signal, or is the same everywhere, where a scale or an
 // offset is off. Operands that are cut off instead of rounded make products smaller by a half step.
-constexpr double kAlong = 0.9;
+constexpr double kAlongSignal = 0.9;
 constexpr double kLeastAlongProducts = 1e-3;
-constexpr double kLeastAlong = 1e-4;
+constexpr double kLeastAlongSignal = 1e-4;
 // Below this nobody calls an engine's polynomials and transformations coarse.
 constexpr double kLeastCoarser = 1.2e-4;
 // Unless no other layer of its kind has anything like it.
@@ -100,10 +100,10 @@ class Weighing {
     if (const std::size_t far = outliers(); far > 0)
       return std::to_string(far) + " of " + std::to_string(points_.size()) + " by far";
     const double least =
-        std::max(own_.product ? kLeastAlongProducts : kLeastAlong, kTimesExplained * explained_);
+        std::max(own_.product ? kLeastAlongProducts : kLeastAlongSignal, kTimesExplained * explained_);
     if (error_ < least || off_.size() < kFew) return {};
-    if (std::abs(along_) >= kAlong * std::sqrt(off_square_ * square_)) return "along the signal";
-    if (std::abs(sum_) >= kAlong * std::sqrt(off_square_ * finite_))
+    if (std::abs(along_) >= kAlongSignal * std::sqrt(off_square_ * square_)) return "along the signal";
+    if (std::abs(sum_) >= kAlongSignal * std::sqrt(off_square_ * finite_))
       return "the same everywhere";
     return {};
   }
