@@ -112,9 +112,11 @@ Status FileConversion::read_attributes() {
 void FileConversion::describe_tensors() {
   AttributeMerge merge;
   std::uint64_t target = 0;
+  // A file with a name in it says by links, and not by places, which scales belong to what.
+  const bool named = std::ranges::any_of(work_, &Work::named);
   for (const Work& work : work_) {
     merge.place(work.place, target, work.quantization && options_.quantization.dequantize);
-    if (work.quantization && work.named)
+    if (work.quantization && named)
       merge.quantized(target, work.quantization->written, options_.quantization);
     target += 1 + (work.quantization ? work.quantization->written.size() : 0);
   }

@@ -104,6 +104,7 @@ SetScales SetScales::of(const TensorSet& set) {
     const auto by = scales_called_after(names, name);
     if (!by || !holds_only_codes(set, *member)) continue;
     found.scales_.emplace(*member, by->by);
+    if (by->rival) found.rivals_.emplace(*member, *by->rival);
     for (const auto& index :
          {std::optional(by->by.scale), by->by.zero_point, by->by.global_scale})
       if (index) found.companions_.insert(*index);
@@ -123,6 +124,9 @@ Result<std::optional<GivenScale>> SetScales::given(const TensorSet& set, std::ui
                                                    const Execution& execution) const {
   const auto found = scales_.find(member);
   if (found == scales_.end()) return std::nullopt;
+  if (const auto rival = rivals_.find(member); rival != rivals_.end())
+    return refuse_scaling("its scales may be " + set.member(found->second.scale).path + " or " +
+                          set.member(rival->second).path + ": both have the name of its scales");
   BTF_ASSIGN(GivenScale scale, SetScaleReader(set, execution).read(member, found->second));
   return scale;
 }

@@ -37,6 +37,7 @@ class SetScales {
 
  private:
   std::map<std::uint64_t, QuantizedBy> scales_;  // by the member of the codes: members, not tensors
+  std::map<std::uint64_t, std::uint64_t> rivals_;  // likewise: another of as good a name
   std::set<std::uint64_t> companions_;
 };
 

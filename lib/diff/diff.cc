@@ -111,8 +111,8 @@ class FileDiff {
     }
     TensorPairs::Candidates candidates;
     if (options_.dequantize) {
-      loader_.actual_scales().leave_out(actual_, candidates.actual);
-      loader_.golden_scales().leave_out(golden_, candidates.golden);
+      loader_.actual_scales().leave_out(actual_, golden_, candidates.actual);
+      loader_.golden_scales().leave_out(golden_, actual_, candidates.golden);
     }
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
     const bool may_be_none = options_.may_compare_nothing || options_.pick;

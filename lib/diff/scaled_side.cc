@@ -147,12 +147,21 @@ Result<FileScales> FileScales::of(const TensorFile& file, const ScaleChoice& cho
   return scales;
 }
 
-void FileScales::leave_out(const TensorFile& file,
+void FileScales::leave_out(const TensorFile& file, const TensorFile& other,
                            std::optional<std::vector<std::uint64_t>>& tensors) const {
-  if (tensors || companions_.empty()) return;
+  if (tensors || (companions_.empty() && links_.parts().empty())) return;
+  std::set<std::string> names;
+  for (std::uint64_t i = 0; i < other.tensor_count() && !links_.parts().empty(); ++i)
+    if (auto name = other.name(i)) names.insert(*std::move(name));
   tensors.emplace();
-  for (std::uint64_t i = 0; i < file.tensor_count(); ++i)
-    if (!companions_.contains(i)) tensors->push_back(i);
+  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+    if (companions_.contains(i)) continue;
+    if (links_.parts().contains(i)) {
+      const auto name = file.name(i);
+      if (name && !names.contains(*name)) continue;
+    }
+    tensors->push_back(i);
+  }
 }
 
 Result<TensorInfo> FileScales::record(const TensorFile& file, std::uint64_t index) const {

@@ -31,8 +31,10 @@ class FileScales {
 
   bool is_companion(std::uint64_t index) const { return companions_.contains(index); }
 
-  // Scales and zero points are no tensors to compare, unless they are selected.
-  void leave_out(const TensorFile& file, std::optional<std::vector<std::uint64_t>>& tensors) const;
+  // Scales and zero points are no tensors to compare, unless they are selected; those of
+  // activations are where `other` has them too.
+  void leave_out(const TensorFile& file, const TensorFile& other,
+                 std::optional<std::vector<std::uint64_t>>& tensors) const;
 
   // The tensor, or the numbers of one whose scales stand among its codes.
   Result<TensorInfo> record(const TensorFile& file, std::uint64_t index) const;

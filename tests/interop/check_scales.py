@@ -4,6 +4,7 @@ Needs NumPy and ml_dtypes; says "skipped" where they are missing. Files are put 
 """
 
 import json
+import os
 import random
 import struct
 import sys
@@ -97,6 +98,9 @@ KNOWN = [
 ]
 
 
+ROUNDS = 12  # of random blocks
+
+
 class Check(Exchange):
     kind = "safetensors"
 
@@ -120,6 +124,43 @@ class Check(Exchange):
         shifted = held.astype(np.float64) - spread(zero.astype(np.float64), (6, 256), (1, 128))
         tensors = {"l.weight": held, "l.weight_scale": by, "l.weight_zero_point": zero}
         self.compare("zero points of groups", tensors, "l.weight", shifted * spread(by.astype(np.float64), (6, 256), (1, 128)))
+
+    def blocks(self, rng):
+        """Blocks of any size, the last one perhaps short: stated by config.json; else the only size, the usual one, or an error."""
+        dims, block = tuple(rng.randrange(20, 300) for _ in range(2)), tuple(rng.choice((16, 32, 50, 64, 100, 128)) for _ in range(2))
+        shape = tuple(-(-dim // size) for dim, size in zip(dims, block))
+        held, by = codes(rng, E4M3, dims), scales(rng, F32, shape)
+        by[by == 0] = 1
+        tensors, what = {"l.weight": held, "l.weight_scale_inv": by}, f"blocks {block} of {dims}"
+        path, config = self.put("codes.safetensors", safetensors(tensors)), self.path("config.json")
+        numbers = held.astype(np.float64) * spread(by.astype(np.float64), dims, block)
+        self.put("config.json", json.dumps({"quantization_config": {"weight_block_size": block}}).encode())
+        self.made(what + " by config.json", path, numbers)
+        os.remove(config)
+        found = []
+        for dim, count in zip(dims, shape):
+            sizes = [size for size in range(1, dim + 1) if -(-dim // size) == count]
+            usual = 1 if count == dim else dim if count == 1 else 128 if 128 in sizes else None
+            full = dim // count if dim % count == 0 else 0
+            found.append(usual or (full if full and full & (full - 1) == 0 else sizes[0] if len(sizes) == 1 else 0))
+        if all(found):
+            self.made(what + ", not said", path, held.astype(np.float64) * spread(by.astype(np.float64), dims, found))
+        else:
+            self.refused(what + ", not said", tensors, "may be for blocks of")
+
+    def made(self, what, path, numbers, *options):
+        made = self.path("made.npz")
+        done = self.tool.run("-q", "convert", "--dequantize", *options, "--dtype", "fp64", path, made)
+        if done.returncode != 0 or not np.array_equal(np.load(made)["l.weight"], numbers):
+            self.wrong(f"{what}: convert makes other numbers {done.stderr.decode()}", self.get("codes.safetensors"))
+
+    def packed(self, rng):
+        """Two codes in a byte: groups that fit twice the width only."""
+        rows, group, dtype = rng.randrange(3, 9), rng.choice((16, 32)), rng.choice((E8M0, F16, BF16))
+        groups = rng.randrange(2, 9)
+        group = 32 if dtype == E8M0 else group
+        held, by = codes(rng, rng.choice((I8, U8)), (rows, groups * group // 2)), scales(rng, dtype, (rows, groups))
+        self.refused(f"packed {held.shape} {by.shape} {dtype}", {"l.weight": held, "l.weight_scale": by}, "packed")
 
     def compare(self, what, tensors, name, numbers):
         data = safetensors(tensors)
@@ -170,7 +211,10 @@ def main():
         check.nvfp4(rng)
         check.zero_points(rng)
         check.not_decoded(rng)
-    print(f"{len(KNOWN) + 2} kinds of scales, {check.failed} disagreements")
+        for _ in range(ROUNDS):
+            check.blocks(rng)
+            check.packed(rng)
+    print(f"{len(KNOWN) + 2} kinds of scales, {ROUNDS} random blocks, {check.failed} disagreements")
     sys.exit(1 if check.failed else 0)
 
 

@@ -22,6 +22,8 @@ std::unexpected<Error> unread_zero_points(std::string message) {
       ErrorCode::invalid_argument, std::move(message), {}, FindingCode("zero-points-unread")});
 }
 
+constexpr std::uint64_t kNibble = 4;  // bits
+
 class DequantizePlanner {
  public:
   DequantizePlanner(const TensorFile& file, const TensorConversion& work, const ScaleOrigin& origin,
@@ -47,7 +49,10 @@ class DequantizePlanner {
     if (link_ == nullptr && !by_place_) return no_scales();
     BTF_ASSIGN(const std::optional<TensorInfo> scales, stored_.find(ScaleRole::scale));
     if (!scales) return no_scales();
-    if (link_ != nullptr) BTF_TRY(check_pair(*scales));
+    if (link_ != nullptr) {
+      read_config(*scales);
+      BTF_TRY(check_pair(*scales));
+    }
     BTF_ASSIGN(const bool blocks, use_blocks(*scales));
     if (blocks) return use_zero_points({});
     BTF_ASSIGN(const bool values, use_values(*scales));
@@ -75,6 +80,12 @@ class DequantizePlanner {
     return refuse_scaling(std::move(text));
   }
 
+  // Only scales of blocks leave something to be said.
+  void read_config(const TensorInfo& scales) {
+    if (has_blocks(scales, work_.record) && !link_->block)
+      config_ = quantization_config(file_.path());
+  }
+
   static std::string shown(const TensorInfo& record) {
     return std::string(info(*record.dtype).name) + " " + dims_text(record.dims);
   }
@@ -94,7 +105,8 @@ class DequantizePlanner {
                               (scales.named ? " '" + scales.name + "'" : "") + ", are " +
                               std::string(info(*scales.dtype).name);
     if (const std::string packed =
-            packed_text(scales, work_.record, link_->zero_point || wanted_.zero_point);
+            packed_text(scales, work_.record, link_->zero_point || wanted_.zero_point,
+                        config_ && config_->bits == kNibble);
         !packed.empty() && !link_->block)
       return refuse_scaling(packed);
     if (!info(*scales.dtype).floating())
@@ -154,13 +166,9 @@ class DequantizePlanner {
     if (link_ == nullptr) return false;
     std::optional<StatedBlocks> stated;
     std::string unread;
-    if (has_blocks(scales, work_.record) && !link_->block) {
-      auto found = config_blocks(file_.path());
-      if (found)
-        stated = *std::move(found);
-      else
-        unread = "; config.json beside the file cannot be read: " + found.error().text();
-    }
+    if (config_)
+      stated = config_->blocks;
+    if (!config_) unread = "; config.json beside the file cannot be read: " + config_.error().text();
     auto grid = fit_grid(scales, work_.record, *link_, stated);
     if (!grid) return refuse_scaling(grid.error().message + unread);
     plan_.scales.grid = *std::move(grid);
@@ -237,6 +245,7 @@ class DequantizePlanner {
   const bool by_place_;
   const Quantization& wanted_;
   const StoredScales stored_;
+  Result<QuantizationConfig> config_ = QuantizationConfig{};
   QuantizePlan& plan_;
 };
 

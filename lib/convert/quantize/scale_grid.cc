@@ -142,17 +142,22 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 
 class ConfigReader {
  public:
-  explicit ConfigReader(const ByteSource& source)
-      : json_(source, {0, source.size()}, {.finding = "manifest", .whole = "the text", .python = true}) {}
+  ConfigReader(const ByteSource& source, const std::string& path)
+      : json_(source, {0, source.size()},
+              {.finding = "manifest", .whole = "the text", .python = true}),
+        path_(path) {}
 
-  Result<Dims> run() {
+  Result<QuantizationConfig> run() {
     BTF_TRY(json_.expect(JsonKind::object_begin, "the text"));
     BTF_TRY(json_.members([&](const JsonToken& name) -> Status {
       if (name.text == "quantization_config") return quantization();
       return skip();
     }));
     BTF_TRY(json_.expect(JsonKind::end, "the text"));
-    return std::move(sizes_);
+    QuantizationConfig config{.bits = bits_};
+    if (!sizes_.empty())
+      config.blocks = StatedBlocks{std::move(sizes_), "weight_block_size in " + path_};
+    return config;
   }
 
  private:
@@ -166,7 +171,7 @@ class ConfigReader {
     if (token.kind != JsonKind::object_begin) return json_.skip(token);
     return json_.members([&](const JsonToken& name) -> Status {
       if (name.text == "weight_block_size") return sizes();
-      return skip();
+      return name.text == "bits" || name.text == "w_bit" ? bits() : skip();
     });
   }
 
@@ -185,21 +190,29 @@ class ConfigReader {
     }
   }
 
+  Status bits() {
+    BTF_ASSIGN(const JsonToken token, json_.next());
+    if (token.kind != JsonKind::number) return json_.skip(token);
+    bits_ = exact_u64(token.text);
+    return {};
+  }
+
   JsonReader json_;
+  const std::string& path_;
   Dims sizes_;
+  std::optional<std::uint64_t> bits_;
 };
 
 }  // namespace
 
-Result<std::optional<StatedBlocks>> config_blocks(const std::string& path) {
+Result<QuantizationConfig> quantization_config(const std::string& path) {
   const std::filesystem::path config = std::filesystem::path(path).parent_path() / "config.json";
   std::error_code failed;
-  if (!std::filesystem::is_regular_file(config, failed)) return std::nullopt;
-  BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(config.string()));
-  if (source->size() > kMostBytes) return std::nullopt;
-  BTF_ASSIGN(Dims sizes, ConfigReader(*source).run());
-  if (sizes.empty()) return std::nullopt;
-  return StatedBlocks{std::move(sizes), "weight_block_size in " + config.string()};
+  if (!std::filesystem::is_regular_file(config, failed)) return QuantizationConfig{};
+  const std::string name = config.string();
+  BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(name));
+  if (source->size() > kMostBytes) return QuantizationConfig{};
+  return ConfigReader(*source, name).run();
 }
 
 bool has_blocks(const TensorInfo& scales, const TensorInfo& codes) {
@@ -224,7 +237,8 @@ Result<std::optional<ScaleGrid>> fit_grid(const TensorInfo& scales, const Tensor
   return grid;
 }
 
-std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points) {
+std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points,
+                        bool four_bits) {
   const auto row = std::ranges::find(kGroups, *scales.dtype, &UsualGroups::scale);
   if (row == kGroups.end() || codes.dims.size() < 2 || scales.dims.size() != codes.dims.size() ||
       info(*codes.dtype).bits != 8 || info(*codes.dtype).floating())
@@ -246,7 +260,7 @@ std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool 
   const bool plain = fitting(row->plain, dim) != row->plain.end();
   // Numbers of weights have both signs, which codes without a sign show by a zero point.
   const bool has_sign = info(*codes.dtype).kind == NumberKind::signed_integer;
-  if (packed == row->packed.end() || (plain && (has_sign || zero_points))) return {};
+  if (packed == row->packed.end() || (plain && !four_bits && (has_sign || zero_points))) return {};
   return packed_in(*blocked, scales, codes, *packed);
 }
 

@@ -17,9 +17,15 @@ struct StatedBlocks {
   std::string by;  // what says so
 };
 
-// `weight_block_size` of the `quantization_config` in the config.json of the file's folder. Nothing:
-// there is none. An error: it cannot be read.
-Result<std::optional<StatedBlocks>> config_blocks(const std::string& path);
+// What the `quantization_config` in the config.json of the file's folder says.
+struct QuantizationConfig {
+  std::optional<StatedBlocks> blocks{};  // `weight_block_size`
+  std::optional<std::uint64_t> bits{};   // of a code
+};
+
+// Without a config, or where it says nothing of quantisation, both are nothing. An error: it cannot
+// be read.
+Result<QuantizationConfig> quantization_config(const std::string& path);
 
 // Are there scales for blocks of indices of a dim, so that the blocks' size matters?
 bool has_blocks(const TensorInfo& scales, const TensorInfo& codes);
@@ -32,7 +38,9 @@ Result<std::optional<ScaleGrid>> fit_grid(const TensorInfo& scales, const Tensor
                                           const QuantizedBy& link,
                                           const std::optional<StatedBlocks>& stated);
 
-// Why codes of 8 bits must be two of 4 bits each; empty where they need not.
-std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points);
+// Why codes of 8 bits must be two of 4 bits each; empty where they need not. `four_bits`: something
+// says that codes have so many.
+std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points,
+                        bool four_bits);
 
 }  // namespace btf

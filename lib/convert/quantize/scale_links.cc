@@ -12,6 +12,9 @@ namespace btf {
 namespace {
 
 constexpr std::size_t kMostCandidates = 4;
+// In a file of more tensors, of which each may ask, candidates are looked for around the codes.
+constexpr std::uint64_t kMostSearched = 1024;
+constexpr std::uint64_t kAround = 32;
 
 bool no_names(const TensorFile& file) {
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i)
@@ -32,6 +35,15 @@ bool may_scale(const TensorInfo& scales, const TensorInfo& codes) {
 
 std::size_t common_start(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+// The module that a tensor belongs to: "a.b" of "a.b.weight".
+std::string_view module_of(std::string_view name) { return name.substr(0, name.rfind('.') + 1); }
+
+// What programs write beside codes in place of a scale, whatever its dims are.
+bool stands_for_scales(const TensorInfo& tensor, const TensorInfo& codes) {
+  return tensor.known() && !why_no_scale(tensor.name).empty() &&
+         tensor.name.starts_with(module_of(codes.name));
 }
 
 std::string shown(const TensorInfo& tensor) {
@@ -105,9 +117,13 @@ bool ScaleLinks::is_part(const TensorInfo& record) const {
 
 std::string scale_candidates(const TensorFile& file, const TensorInfo& codes) {
   std::vector<TensorInfo> found;
-  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+  const std::uint64_t count = file.tensor_count();
+  const bool around = count > kMostSearched;
+  const std::uint64_t end = around ? std::min(count, codes.index + kAround + 1) : count;
+  for (std::uint64_t i = around ? codes.index - std::min(codes.index, kAround) : 0; i < end; ++i) {
     auto record = file.tensor(i);
-    if (i != codes.index && record && record->named && may_scale(*record, codes))
+    if (i != codes.index && record && record->named &&
+        (may_scale(*record, codes) || stands_for_scales(*record, codes)))
       found.push_back(*std::move(record));
   }
   // The closest names first: in a large checkpoint most belong to other modules.

@@ -33,6 +33,9 @@ class ScaleLinks {
   // Scales and zero points of codes of the file.
   const std::set<std::uint64_t>& companions() const { return companions_; }
 
+  // Those of the file, of whatever, that it says to be scales and zero points.
+  const std::set<std::uint64_t>& parts() const { return parts_; }
+
   // Is it a scale, a zero point or the like, whatever of, and so no codes?
   bool is_part(const TensorInfo& record) const;
 

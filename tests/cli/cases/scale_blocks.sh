@@ -58,3 +58,8 @@ btftool -q convert --dequantize full.safetensors out.npz; echo "exit $?"
 echo "== two codes in a byte"
 for file in mx int4 uint4 rows; do btftool convert --dequantize $file.safetensors out.npz; echo "exit $?"; done
 btftool -q diff --dequantize mx.safetensors mx.safetensors; echo "exit $?"
+# Groups of 32 bytes, or of 64 codes of four bits, as the config says.
+btftool -q convert --dequantize full.safetensors out.npz; echo "exit $?"
+echo '{"quantization_config": {"bits": 4}}' >config.json
+btftool convert --dequantize full.safetensors out.npz; echo "exit $?"
+rm config.json

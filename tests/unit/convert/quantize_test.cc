@@ -310,15 +310,14 @@ TEST_CASE("refused: codes without the scales they need") {
   const Tensor small{DType::float8_e4m3fn, {2, 3}, Words(6, 0x38)};
   const Tensor nibbles{DType::float4_e2m1fn, {2, 3}, Words(6, 2)};
   const ConvertOptions options{.quantization = {.dequantize = true}};
-  const auto missing = [](const char* dtype) {
-    return "tensor 0: no scales for its " + std::string(dtype) +
-           " codes are found: no tensor is linked as theirs, and none stands behind them as scales "
-           "do";
+  const auto missing = [](const char* dtype, const char* why = "none stand behind them as scales do") {
+    return "tensor 0: no scales for its " + std::string(dtype) + " codes are found: " + why +
+           "; `quantization.scale` gives one";
   };
   const auto e8m0 = [](const Dims& dims) {
     return Tensor{DType::float8_e8m0fnu, dims, Words(count_of(dims), 127)};
   };
-  CHECK(refusal(file_of({codes}), options) == missing("int8"));
+  CHECK(refusal(file_of({codes}), options) == missing("int8", "the file has no other tensor"));
   CHECK(refusal(file_of({codes, codes, scale_tensor({}, {1})}), options) == missing("int8"));
   CHECK(refusal(file_of({codes, scale_tensor({1}, {1})}), options) == missing("int8"));
   CHECK(refusal(file_of({codes, scale_tensor({2, 3}, {1, 1, 1, 1, 1, 1})}), options) ==
