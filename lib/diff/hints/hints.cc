@@ -42,6 +42,9 @@ constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
     hints::find_wrapped,      hints::find_lost_precision, hints::find_lost_bits,
 });
 
+// Of all elements together, not of each.
+constexpr std::array<SearchResult (*)(const Inquiry&), 1> kAmongNoise{hints::find_among_noise};
+
 // Any order may make up for much: asked if nothing plainer holds.
 constexpr std::array<SearchResult (*)(const Inquiry&), 1> kAnyOrder{hints::find_reordered};
 
@@ -124,6 +127,8 @@ SearchResult find_cause(const HintInput& input) {
       BTF_ASSIGN(std::optional<Finding> steps, hints::find_code_steps(first, close));
       if (steps && steps->unexplained <= finding->unexplained) return steps;
     }
+    if (finding) return finding;
+    BTF_ASSIGN(finding, best_explanation(input, std::span(inquiries).first(1), kAmongNoise));
     if (finding) return finding;
     BTF_ASSIGN(finding, best_explanation(input, inquiries, kAnyOrder));
     if (finding) return finding;

@@ -77,23 +77,6 @@ std::string scale_text(const CodeReading& reading) {
   return " (" + number_text(std::ldexp(1.0L, one.bias - other.bias)) + " times the numbers)";
 }
 
-std::string sentence(const CodeReading& reading, const std::string& share) {
-  const bool actual = reading.side == MovedSide::actual;
-  const std::string side = actual ? "actual" : "golden";
-  const std::string equal = actual ? " equals golden" : " equals actual";
-  if (reading.rounded)
-    return (actual ? "golden holds actual's " : "actual holds golden's ") +
-           name_of(reading.taken_as) + " bits read as " + name_of(reading.is) +
-           scale_text(reading) + ": " + share;
-  if (reading.change != nullptr && reading.stored == reading.taken_as)
-    return side + equal + " with its " + std::string(reading.change->what) + ": " + share;
-  if (reading.change != nullptr)
-    return side + equal + " with the " + std::string(reading.change->what) + " of its values as " +
-           name_of(reading.taken_as) + ": " + share;
-  return side + equal + " when its " + name_of(reading.taken_as) + " bits are read as " +
-         name_of(reading.is) + scale_text(reading) + ": " + share;
-}
-
 // Is one of the dtypes that of the side that is read, or of the other?
 bool known_to_sides(const HintInput& input, const CodeReading& reading) {
   const DType other =
@@ -122,6 +105,23 @@ bool only_scales(const CodeReading& reading) {
          one.fp.mantissa_bits == other.fp.mantissa_bits && one.fp.bias != other.fp.bias;
 }
 
+std::string reading_words(const CodeReading& reading) {
+  const bool actual = reading.side == MovedSide::actual;
+  const std::string side = actual ? "actual" : "golden";
+  const std::string equal = actual ? " equals golden" : " equals actual";
+  if (reading.rounded)
+    return (actual ? "golden holds actual's " : "actual holds golden's ") +
+           name_of(reading.taken_as) + " bits read as " + name_of(reading.is) +
+           scale_text(reading);
+  if (reading.change != nullptr && reading.stored == reading.taken_as)
+    return side + equal + " with its " + std::string(reading.change->what);
+  if (reading.change != nullptr)
+    return side + equal + " with the " + std::string(reading.change->what) + " of its values as " +
+           name_of(reading.taken_as);
+  return side + equal + " when its " + name_of(reading.taken_as) + " bits are read as " +
+         name_of(reading.is) + scale_text(reading);
+}
+
 ElementMap reading_map(const CodeReading& reading) {
   const auto apply = [reading](const auto* values, const std::byte* codes, std::uint64_t count,
                                auto* out) { read_codes(reading, values, codes, count, out); };
@@ -145,7 +145,7 @@ SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, dou
   if (!bears_out(inquiry, all)) return std::nullopt;
   const Cause cause = reading.change != nullptr ? reading.change->cause : Cause::dtype_misread;
   return Finding{
-      {cause, sentence(reading, fitting_text(inquiry, all))},
+      {cause, reading_words(reading) + ": " + fitting_text(inquiry, all)},
       all.exceptions};
 }
 

@@ -33,6 +33,9 @@ struct CodeReading {
 // The dtypes differ by the exponent of 1: numbers become this many times as large.
 bool only_scales(const CodeReading& reading);
 
+// "actual equals golden with its bytes reversed"
+std::string reading_words(const CodeReading& reading);
+
 ElementMap reading_map(const CodeReading& reading);
 
 // A finding if the reading explains the tensor; `hypotheses`: how many are tried.

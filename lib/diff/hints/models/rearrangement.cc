@@ -174,8 +174,9 @@ class Odometer {
   std::optional<std::int64_t> outer_;
 };
 
-template <typename Real>
-Result<RearrangementTally> compare_gathered(const Inquiry& inquiry, const Rearrangement& rule) {
+// add(inside, actual, golden, count) for runs of actual's elements and what golden has for them.
+template <typename Real, typename Add>
+Status gather(const Inquiry& inquiry, const Rearrangement& rule, const Add& add) {
   const HintInput& input = inquiry.input;
   const std::uint64_t actual_bytes = info(input.actual.dtype()).buffer_bytes();
   const std::uint64_t golden_bytes = info(input.golden.dtype()).buffer_bytes();
@@ -188,7 +189,6 @@ Result<RearrangementTally> compare_gathered(const Inquiry& inquiry, const Rearra
   std::vector<Real> golden(kGathered);
   std::vector<bool> inside(kGathered);
   Odometer odometer(rule);
-  RearrangementTally tally;
   for (std::uint64_t at = 0; at < inquiry.elements;) {
     BTF_TRY(check_cancelled(input.execution));
     const std::uint64_t n = std::min(kGathered, inquiry.elements - at);
@@ -200,19 +200,31 @@ Result<RearrangementTally> compare_gathered(const Inquiry& inquiry, const Rearra
     }
     widener<Real>(input.actual.dtype())(actual_codes.data(), 1, n, actual.data());
     widener<Real>(input.golden.dtype())(golden_codes.data(), 1, n, golden.data());
-    for (std::uint64_t i = 0; i < n; ++i) {
-      if (!inside[i]) {
-        ++tally.outside;
-        tally.outside_zero += actual[i] == 0 ? 1 : 0;
-        continue;
-      }
-      ++tally.all.compared;
-      if (!agrees(actual[i], golden[i], inquiry.agreement)) continue;
-      ++tally.all.agreed;
-      if (!accepted(actual[i], golden[i], inquiry.agreement)) ++tally.all.lenient;
-    }
+    add(inside, actual.data(), golden.data(), n);
     at += n;
   }
+  return {};
+}
+
+template <typename Real>
+Result<RearrangementTally> compare_gathered(const Inquiry& inquiry, const Rearrangement& rule) {
+  RearrangementTally tally;
+  BTF_TRY(gather<Real>(inquiry, rule,
+                       [&](const std::vector<bool>& inside, const Real* actual, const Real* golden,
+                           std::uint64_t count) {
+                         for (std::uint64_t i = 0; i < count; ++i) {
+                           if (!inside[i]) {
+                             ++tally.outside;
+                             tally.outside_zero += actual[i] == 0 ? 1 : 0;
+                             continue;
+                           }
+                           ++tally.all.compared;
+                           if (!agrees(actual[i], golden[i], inquiry.agreement)) continue;
+                           ++tally.all.agreed;
+                           if (!accepted(actual[i], golden[i], inquiry.agreement))
+                             ++tally.all.lenient;
+                         }
+                       }));
   return tally;
 }
 
@@ -290,6 +302,18 @@ Result<RearrangementTally> compare_rearranged(const Inquiry& inquiry, const Rear
   return fits_double(input.actual.dtype()) && fits_double(input.golden.dtype())
              ? compare_gathered<double>(inquiry, rule)
              : compare_gathered<long double>(inquiry, rule);
+}
+
+Result<Likeness> likeness_of_rearranged(const Inquiry& inquiry, const Rearrangement& rule,
+                                        const Yardstick& yardstick) {
+  Likeness likeness(yardstick);
+  BTF_TRY(gather<double>(inquiry, rule,
+                         [&](const std::vector<bool>& inside, const double* actual,
+                             const double* golden, std::uint64_t count) {
+                           for (std::uint64_t i = 0; i < count; ++i)
+                             if (inside[i]) likeness.add_run(actual + i, golden + i, 1);
+                         }));
+  return likeness;
 }
 
 SearchResult find_rearranged(const Inquiry& inquiry, const std::vector<RearrangedAs>& candidates) {

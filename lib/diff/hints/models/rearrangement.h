@@ -47,6 +47,10 @@ bool rearrangeable(const Inquiry& inquiry);
 // Over all elements of actual. Bounded memory: a few pieces of golden are kept at a time.
 Result<RearrangementTally> compare_rearranged(const Inquiry& inquiry, const Rearrangement& rule);
 
+// How alike all elements of actual are to what golden has for them.
+Result<Likeness> likeness_of_rearranged(const Inquiry& inquiry, const Rearrangement& rule,
+                                        const Yardstick& yardstick);
+
 struct RearrangedAs {
   Cause cause{};
   std::string words;  // "actual is golden mirrored along dim 3 (W)"

@@ -76,34 +76,35 @@ std::optional<Streams> as_boxes(const HintInput& input, const Streams& streams) 
   return std::nullopt;
 }
 
-template <typename Real>
-Result<StreamTally> compare_boxes(const Inquiry& inquiry, const Streams& views,
-                                  const Alignment& alignment) {
+// add(tally, first, count, actual, golden) for runs of the pairs, `start` being a tally of none.
+template <typename Real, typename Tally, typename Add>
+Result<Tally> walk_boxes(const Inquiry& inquiry, const Streams& views, const Tally& start,
+                         const Add& add) {
   const ViewedSide actual(inquiry.input.actual, views.actual);
   const ViewedSide golden(inquiry.input.golden, views.golden);
   const PairRows pairs(actual, golden, inquiry.input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
-  std::vector<StreamTally> tallies(workers);
+  std::vector<Tally> tallies(workers, start);
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
-    add_run(inquiry, alignment, run.first, run.count, run.actual, run.golden, tallies[worker]);
+    add(tallies[worker], run.first, run.count, run.actual, run.golden);
   }));
-  StreamTally all;
-  for (const StreamTally& one : tallies) all.add(one);
+  Tally all = start;
+  for (const Tally& one : tallies) all.add(one);
   return all;
 }
 
-template <typename Real>
-Result<StreamTally> compare_all(const Inquiry& inquiry, const Streams& streams, std::uint64_t count,
-                                const Alignment& alignment) {
+template <typename Real, typename Tally, typename Add>
+Result<Tally> walk_all(const Inquiry& inquiry, const Streams& streams, std::uint64_t count,
+                       const Alignment& alignment, const Tally& start, const Add& add) {
   const HintInput& input = inquiry.input;
   const std::uint64_t lag = static_cast<std::uint64_t>(std::abs(alignment.lag));
   std::uint64_t at = alignment.lag > 0 ? lag : 0;
   const std::uint64_t end = alignment.lag > 0 ? count : count - lag;
-  StreamTally tally;
+  Tally tally = start;
   if (lag >= count) return tally;
   if (lag == 0 && !alignment.exchange)
     if (const auto views = as_boxes(input, streams); views && views->golden.elements() == count)
-      return compare_boxes<Real>(inquiry, *views, alignment);
+      return walk_boxes<Real>(inquiry, *views, start, add);
   BTF_ASSIGN(FlatStream actual, FlatStream::open(input.actual, streams.actual, at));
   BTF_ASSIGN(FlatStream golden,
              FlatStream::open(input.golden, streams.golden, alignment.lag < 0 ? lag : 0));
@@ -117,8 +118,8 @@ Result<StreamTally> compare_all(const Inquiry& inquiry, const Streams& streams, 
     if (alignment.exchange)
       for (std::uint64_t i = 0; i + 1 < n; i += 2) std::swap(right.values[i], right.values[i + 1]);
     for (std::uint64_t i = 0; i < n; i += kPairRun)
-      add_run(inquiry, alignment, at + i, std::min(kPairRun, n - i), left.values.data() + i,
-              right.values.data() + i, tally);
+      add(tally, at + i, std::min(kPairRun, n - i), left.values.data() + i,
+          right.values.data() + i);
     at += n;
   }
   return tally;
@@ -133,9 +134,24 @@ std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally) {
 Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment) {
   const HintInput& input = inquiry.input;
+  const auto add = [&](StreamTally& tally, std::uint64_t first, std::uint64_t n,
+                       const auto* actual, const auto* golden) {
+    add_run(inquiry, alignment, first, n, actual, golden, tally);
+  };
   return fits_double(input.actual.dtype()) && fits_double(input.golden.dtype())
-             ? compare_all<double>(inquiry, streams, count, alignment)
-             : compare_all<long double>(inquiry, streams, count, alignment);
+             ? walk_all<double>(inquiry, streams, count, alignment, StreamTally{}, add)
+             : walk_all<long double>(inquiry, streams, count, alignment, StreamTally{}, add);
+}
+
+Result<Likeness> likeness_of_streams(const Inquiry& inquiry, const Streams& streams,
+                                     const Alignment& alignment, const Yardstick& yardstick) {
+  const std::uint64_t count =
+      alignment.exchange ? inquiry.elements / 2 * 2 : inquiry.elements;
+  return walk_all<double>(inquiry, streams, count, alignment, Likeness(yardstick),
+                          [](Likeness& likeness, std::uint64_t, std::uint64_t n,
+                             const double* actual, const double* golden) {
+                            likeness.add_run(actual, golden, n);
+                          });
 }
 
 Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const Places& places) {

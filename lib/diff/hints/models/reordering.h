@@ -7,6 +7,7 @@
 
 #include "diff/hints/evidence/significance.h"
 #include "diff/hints/models/flat_stream.h"
+#include "diff/hints/models/likeness.h"
 
 namespace btf::hints {
 
@@ -45,6 +46,10 @@ std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally);
 
 Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment);
+
+// How alike all elements are that stand side by side so.
+Result<Likeness> likeness_of_streams(const Inquiry& inquiry, const Streams& streams,
+                                     const Alignment& alignment, const Yardstick& yardstick);
 
 // The numbers, in a look-up's view, of the elements that replace points; nothing: outside.
 using Places = std::function<std::optional<std::uint64_t>(const Point& point)>;

@@ -6,6 +6,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/models/code_reading.h"
+#include "diff/hints/searches/orders.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
@@ -78,6 +79,24 @@ bool among_multiples(const Agreement& agreement) {
 }
 
 }  // namespace
+
+std::vector<CodeReading> other_readings(const HintInput& input) {
+  std::vector<CodeReading> readings;
+  for (const DTypeInfo& row : dtypes())
+    for (const BitChange& change : bit_changes())
+      if (row.bits >= change.least_bits && row.bits <= change.most_bits && has_bits(row))
+        add_for_sides(input, row.dtype, row.dtype, &change, readings);
+  for (const DTypeInfo& taken_as : dtypes())
+    for (const DTypeInfo& is : dtypes())
+      if (taken_as.bits == is.bits && taken_as.dtype != is.dtype && has_bits(is) &&
+          has_bits(taken_as))
+        add_for_sides(input, taken_as.dtype, is.dtype, nullptr, readings);
+  // Bits of numbers that were cast on the way are no sign of anything among noise.
+  std::erase_if(readings, [](const CodeReading& reading) {
+    return reading.stored != reading.taken_as || only_scales(reading);
+  });
+  return plainest_first(input, std::move(readings));
+}
 
 SearchResult find_byte_order(const Inquiry& inquiry) {
   return find_changed(inquiry, Cause::byte_order);

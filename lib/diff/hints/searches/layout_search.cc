@@ -5,14 +5,13 @@
 #include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/reordering.h"
+#include "diff/hints/searches/orders.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
-namespace {
 
-// Layouts whose stored array is as large, but arranged in another way; the plainest first.
-std::vector<std::pair<const LayoutSpec*, StridedLayout>> other_layouts(const DiffSide& side) {
-  std::vector<std::pair<const LayoutSpec*, StridedLayout>> others;
+std::vector<OtherLayout> other_layouts(const DiffSide& side) {
+  std::vector<OtherLayout> others;
   if (side.storage() == nullptr) return others;
   const StridedLayout& own = *side.storage();
   for (const LayoutSpec& row : layouts()) {
@@ -25,6 +24,14 @@ std::vector<std::pair<const LayoutSpec*, StridedLayout>> other_layouts(const Dif
   std::ranges::stable_sort(others, {}, [](const auto& other) { return other.first->lanes; });
   return others;
 }
+
+std::string layout_words(const LayoutSpec& row, MovedSide side) {
+  const std::string sides = side == MovedSide::actual ? "actual equals golden when its"
+                                                      : "golden equals actual when its";
+  return sides + " bytes are read as " + std::string(row.name);
+}
+
+namespace {
 
 Result<std::optional<Finding>> try_layout(const Inquiry& inquiry, MovedSide side,
                                           const LayoutSpec& row, const StridedLayout& storage,
@@ -40,11 +47,7 @@ Result<std::optional<Finding>> try_layout(const Inquiry& inquiry, MovedSide side
                                                     : Streams{std::move(actual), storage};
   BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, streams, inquiry.elements, {}));
   if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
-  const std::string name(row.name);
-  const std::string text = side == MovedSide::actual
-                               ? "actual equals golden when its bytes are read as " + name
-                               : "golden equals actual when its bytes are read as " + name;
-  return Finding{{Cause::layout, text + ": " + agreed_text(inquiry, all)},
+  return Finding{{Cause::layout, layout_words(row, side) + ": " + agreed_text(inquiry, all)},
                  all.exceptions()};
 }
 

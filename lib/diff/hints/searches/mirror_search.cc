@@ -5,6 +5,7 @@
 
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/rearrangement.h"
+#include "diff/hints/searches/orders.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
@@ -114,13 +115,16 @@ void add_channel_orders(const Dims& dims, std::vector<RearrangedAs>& candidates)
 
 }  // namespace
 
-SearchResult find_mirrored(const Inquiry& inquiry) {
-  const Dims& dims = inquiry.input.golden.dims();
+std::vector<RearrangedAs> mirrored_orders(const Dims& dims) {
   std::vector<RearrangedAs> candidates;
   add_flips(dims, candidates);
   add_quarter_turns(dims, candidates);
   add_channel_orders(dims, candidates);
-  return find_rearranged(inquiry, candidates);
+  return candidates;
+}
+
+SearchResult find_mirrored(const Inquiry& inquiry) {
+  return find_rearranged(inquiry, mirrored_orders(inquiry.input.golden.dims()));
 }
 
 }  // namespace btf::hints

@@ -8,6 +8,7 @@
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/rearrangement.h"
 #include "diff/hints/models/reordering.h"
+#include "diff/hints/searches/orders.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
@@ -41,16 +42,6 @@ std::vector<Order> orders_of(const Dims& dims) {
   return orders;
 }
 
-// From a number in the transposed tensor to the number in the tensor itself.
-std::uint64_t number_before(const Dims& dims, const Order& order, std::uint64_t number) {
-  Dims index(dims.size());
-  for (std::size_t d = order.size(); d-- > 0;) {
-    index[order[d]] = number % dims[order[d]];
-    number /= dims[order[d]];
-  }
-  return linear_key(dims, index);
-}
-
 // One search of a COO side for all that a first look at any order needs.
 Status fetch_ahead(const Inquiry& inquiry, const std::vector<Order>& orders) {
   if (inquiry.input.golden.storage() != nullptr) return {};
@@ -82,6 +73,17 @@ std::optional<std::string> channel_move(const Order& order) {
   return std::nullopt;
 }
 
+// The one side's elements, one after the other, are those of the other one, transposed.
+OtherDims transposed_as(const Order& order, MovedSide transposed) {
+  const std::string sides =
+      transposed == MovedSide::golden ? "actual holds golden " : "golden holds actual ";
+  const std::string dims_said = "dims " + order_text(order);
+  if (const auto channels = channel_move(order))
+    return {Cause::layout, sides + "with " + *channels + " (" + dims_said + ") under the same dims",
+            order, transposed};
+  return {Cause::permutation, sides + "transposed to " + dims_said, order, transposed};
+}
+
 SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypotheses) {
   const Dims& dims = inquiry.input.golden.dims();
   const Places places = [&](const Point& point) {
@@ -95,14 +97,13 @@ SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypoth
   BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
                                                     inquiry.elements, {}));
   if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
-  const std::string share = ": " + agreed_text(inquiry, all);
-  const std::string dims_said = "dims " + order_text(order);
-  if (const auto channels = channel_move(order))
-    return Finding{{Cause::layout, "actual holds golden with " + *channels + " (" + dims_said +
-                                       ") under the same dims" + share},
-                   all.exceptions()};
-  return Finding{{Cause::permutation, "actual holds golden transposed to " + dims_said + share},
-                 all.exceptions()};
+  OtherDims as = transposed_as(order, MovedSide::golden);
+  return Finding{{as.cause, as.words + ": " + agreed_text(inquiry, all)}, all.exceptions()};
+}
+
+// Transposed, are the dims other numbers? Else it is another order the other way round.
+bool makes_other_dims(const Dims& dims, const Order& order) {
+  return !std::ranges::equal(order, dims, {}, [&](std::uint32_t d) { return dims[d]; });
 }
 
 // Golden's elements, one after the other, are those of a transposed actual.
@@ -112,25 +113,38 @@ RearrangedAs transposed_golden(const Dims& dims, const Order& order) {
   Rearrangement rule = unchanged(dims);
   for (std::size_t k = 0; k < order.size(); ++k)
     rule.digits[order[k]].step = stride_of(transposed, k);
-  const std::string dims_said = "dims " + order_text(order);
-  if (const auto channels = channel_move(order))
-    return {Cause::layout,
-            "golden holds actual with " + *channels + " (" + dims_said + ") under the same dims",
-            std::move(rule)};
-  return {Cause::permutation, "golden holds actual transposed to " + dims_said, std::move(rule)};
+  OtherDims as = transposed_as(order, MovedSide::actual);
+  return {as.cause, std::move(as.words), std::move(rule)};
 }
 
-// Those that are not the same as another order the other way round.
 SearchResult find_transposed_golden(const Inquiry& inquiry, const std::vector<Order>& orders) {
   const Dims& dims = inquiry.input.golden.dims();
   std::vector<RearrangedAs> candidates;
   for (const Order& order : orders)
-    if (!std::ranges::equal(order, dims, {}, [&](std::uint32_t d) { return dims[d]; }))
-      candidates.push_back(transposed_golden(dims, order));
+    if (makes_other_dims(dims, order)) candidates.push_back(transposed_golden(dims, order));
   return find_rearranged(inquiry, candidates);
 }
 
 }  // namespace
+
+std::vector<OtherDims> other_dims(const Dims& dims) {
+  const std::vector<Order> orders = orders_of(dims);
+  std::vector<OtherDims> others;
+  for (const Order& order : orders) others.push_back(transposed_as(order, MovedSide::golden));
+  for (const Order& order : orders)
+    if (makes_other_dims(dims, order))
+      others.push_back(transposed_as(order, MovedSide::actual));
+  return others;
+}
+
+std::uint64_t number_before(const Dims& dims, const Order& order, std::uint64_t number) {
+  Dims index(dims.size());
+  for (std::size_t d = order.size(); d-- > 0;) {
+    index[order[d]] = number % dims[order[d]];
+    number /= dims[order[d]];
+  }
+  return linear_key(dims, index);
+}
 
 SearchResult find_permutation(const Inquiry& inquiry) {
   if (!streamable(inquiry)) return std::nullopt;

@@ -36,6 +36,9 @@ SearchResult find_softmax(const Inquiry& inquiry);
 SearchResult find_lost_precision(const Inquiry& inquiry);
 SearchResult find_lost_bits(const Inquiry& inquiry);
 
+// Another order or reading that leaves noise alone, by correlation: where none explains elements.
+SearchResult find_among_noise(const Inquiry& inquiry);
+
 // These say where mismatches are or what they have in common, not what the elements should be.
 SearchResult find_rounding(const Inquiry& inquiry);
 SearchResult find_region(const Inquiry& inquiry);

@@ -5,6 +5,7 @@
 
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/rearrangement.h"
+#include "diff/hints/searches/orders.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
@@ -138,13 +139,16 @@ RearrangedAs repeated(const Dims& dims, std::size_t dim, std::uint64_t index) {
 
 }  // namespace
 
-SearchResult find_shuffled(const Inquiry& inquiry) {
-  const Dims& dims = inquiry.input.golden.dims();
+std::vector<RearrangedAs> shuffled_orders(const Dims& dims) {
   std::vector<RearrangedAs> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d)
     for (const Parts& split : splits_of(dims[d])) candidates.push_back(shuffled(dims, d, split));
   add_moved_heads(dims, candidates);
-  return find_rearranged(inquiry, candidates);
+  return candidates;
+}
+
+SearchResult find_shuffled(const Inquiry& inquiry) {
+  return find_rearranged(inquiry, shuffled_orders(inquiry.input.golden.dims()));
 }
 
 SearchResult find_repeated(const Inquiry& inquiry) {

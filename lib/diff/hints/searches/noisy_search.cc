@@ -1,0 +1,311 @@
+// Elements in another order, or bits that mean something else, where noise leaves hardly two numbers
+// equal: a side is unlike the other one as it is, and all but the same once it is read in another
+// way. Agreement is a matter of the whole then, not of elements.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "btf/try.h"
+#include "diff/hints/evidence/wording.h"
+#include "diff/hints/models/likeness.h"
+#include "diff/hints/searches/orders.h"
+#include "diff/hints/searches/searches.h"
+#include "diff/pairs/rows.h"
+#include "elements/parallel.h"
+
+namespace btf::hints {
+namespace {
+
+// By the square of what is left, in parts of the square of the deviation.
+constexpr double kMostLeft = 0.06;      // a correlation of 0.97
+constexpr double kLeastBefore = 0.05;   // what is less needs no other order
+constexpr double kLeastGained = 8;      // times less than before
+constexpr std::uint64_t kLeastElements = 24;
+constexpr std::uint64_t kMostNotFinite = 100;  // one of so many may be NaN or Inf on one side only
+constexpr std::size_t kMostWalks = 3;
+// Two ways that leave nearly as much are the same to these numbers: the plainer one is meant.
+constexpr double kAsGood = 1.1;
+
+// A way in which a side may be meant.
+struct Way {
+  Cause cause{};
+  std::string words;
+  MovedSide side{};
+  std::function<Result<Moved>(std::span<const Point> points)> look;
+  std::function<Result<Likeness>(const Yardstick& yardstick)> measure;
+};
+
+bool of_golden(MovedSide side) { return side == MovedSide::golden; }
+// The side that the way leaves as it is.
+bool golden_stays(const Way& way) { return way.side == MovedSide::actual; }
+
+class Ways {
+ public:
+  explicit Ways(const Inquiry& inquiry) : inquiry_(inquiry) {
+    add_layouts();
+    for (OtherDims& other : other_dims(dims())) add(std::move(other));
+    add_exchanged_nibbles();
+    for (const CodeReading& reading : other_readings(inquiry.input)) add(reading);
+    for (RearrangedAs& other : mirrored_orders(dims())) add(std::move(other));
+    for (RearrangedAs& other : shuffled_orders(dims())) add(std::move(other));
+  }
+
+  const std::vector<Way>& all() const { return ways_; }
+
+ private:
+  const Dims& dims() const { return inquiry_.input.golden.dims(); }
+  const DiffSide& side(MovedSide of) const {
+    return of_golden(of) ? inquiry_.input.golden : inquiry_.input.actual;
+  }
+  Lookup& lookup(MovedSide of) const {
+    return of_golden(of) ? *inquiry_.golden : *inquiry_.actual;
+  }
+
+  // One side through a view, the other one as it is.
+  std::function<Result<Likeness>(const Yardstick&)> through(MovedSide of,
+                                                            const StridedLayout& view) const {
+    return [this, of, view](const Yardstick& yardstick) -> Result<Likeness> {
+      BTF_ASSIGN(StridedLayout other, own_view(side(of_golden(of) ? MovedSide::actual
+                                                                  : MovedSide::golden)));
+      const Streams streams = of_golden(of) ? Streams{std::move(other), view}
+                                            : Streams{view, std::move(other)};
+      return likeness_of_streams(inquiry_, streams, {}, yardstick);
+    };
+  }
+
+  void add_layouts() {
+    for (const MovedSide of : {MovedSide::actual, MovedSide::golden})
+      for (const auto& [row, storage] : other_layouts(side(of))) {
+        const auto opened = std::make_shared<std::optional<Lookup>>();
+        const auto look = [this, of, storage,
+                           opened](std::span<const Point> points) -> Result<Moved> {
+          if (!*opened) {
+            BTF_ASSIGN(*opened, Lookup::open(side(of), storage));
+          }
+          return look_up_moved(**opened, points,
+                               [](const Point& point) { return std::optional(point.number); });
+        };
+        ways_.push_back({Cause::layout, layout_words(*row, of), of, look, through(of, storage)});
+      }
+  }
+
+  void add(OtherDims other) {
+    auto view = permuted_view(side(other.transposed), other.order);
+    if (!view) return;
+    const auto look = [this, other](std::span<const Point> points) {
+      return look_up_moved(lookup(other.transposed), points, [&](const Point& point) {
+        return std::optional(number_before(dims(), other.order, point.number));
+      });
+    };
+    ways_.push_back({other.cause, std::move(other.words), other.transposed, look,
+                     through(other.transposed, *view)});
+  }
+
+  void add(RearrangedAs other) {
+    const auto rule = std::make_shared<const Rearrangement>(std::move(other.rule));
+    const auto look = [this, rule](std::span<const Point> points) {
+      return look_up_moved(*inquiry_.golden, points,
+                           [&](const Point& point) { return rule->source_of(point.number); });
+    };
+    const auto measure = [this, rule](const Yardstick& yardstick) {
+      return likeness_of_rearranged(inquiry_, *rule, yardstick);
+    };
+    ways_.push_back({other.cause, std::move(other.words), MovedSide::golden, look, measure});
+  }
+
+  void add(const CodeReading& reading) {
+    const auto map = std::make_shared<const ElementMap>(reading_map(reading));
+    const auto look = [this, map](std::span<const Point> points) -> Result<Moved> {
+      return mapped(inquiry_, *map, points);
+    };
+    const auto measure = [this, map](const Yardstick& yardstick) {
+      return likeness_of_map(*map, yardstick);
+    };
+    const Cause cause = reading.change != nullptr ? reading.change->cause : Cause::dtype_misread;
+    ways_.push_back({cause, reading_words(reading), reading.side, look, measure});
+  }
+
+  void add_exchanged_nibbles() {
+    const auto bits = [&](MovedSide of) { return info(side(of).dtype()).bits; };
+    if (std::min(bits(MovedSide::actual), bits(MovedSide::golden)) > 4) return;
+    const auto look = [this](std::span<const Point> points) {
+      return look_up_moved(*inquiry_.golden, points, [&](const Point& point) {
+        const std::uint64_t other = point.number ^ 1;
+        return other < inquiry_.elements ? std::optional(other) : std::nullopt;
+      });
+    };
+    const auto measure = [this](const Yardstick& yardstick) -> Result<Likeness> {
+      BTF_ASSIGN(StridedLayout actual, own_view(inquiry_.input.actual));
+      BTF_ASSIGN(StridedLayout golden, own_view(inquiry_.input.golden));
+      return likeness_of_streams(inquiry_, {std::move(actual), std::move(golden)},
+                                 {.exchange = true}, yardstick);
+    };
+    ways_.push_back({Cause::nibble_order,
+                     "actual equals golden with the two nibbles of every byte exchanged",
+                     MovedSide::golden, look, measure});
+  }
+
+  Result<Likeness> likeness_of_map(const ElementMap& map, const Yardstick& yardstick) const {
+    const PairRows pairs(inquiry_.input.actual, inquiry_.input.golden, inquiry_.input.execution);
+    BTF_ASSIGN(const unsigned workers, pairs.workers());
+    std::vector<Likeness> parts(workers, Likeness(yardstick));
+    BTF_TRY(pairs.walk<double>([&](unsigned worker, std::uint64_t, const PairRun<double>& run) {
+      std::array<double, kPairRun> moved;
+      const bool golden = of_golden(map.side);
+      map.narrow(golden ? run.golden : run.actual, golden ? run.golden_codes : run.actual_codes,
+                 run.values(), moved.data());
+      parts[worker].add_run(golden ? run.actual : moved.data(), golden ? moved.data() : run.golden,
+                            run.values());
+    }));
+    Likeness all(yardstick);
+    for (const Likeness& part : parts) all.add(part);
+    return all;
+  }
+
+  const Inquiry& inquiry_;
+  std::vector<Way> ways_;
+};
+
+// A side as the sample shows it, and its points, those first that are furthest from the mean.
+struct Staying {
+  Yardstick yardstick;
+  std::vector<Point> points;
+};
+
+Staying staying(const Inquiry& inquiry, bool golden) {
+  Staying side{yardstick_of(inquiry.anywhere, golden), inquiry.anywhere};
+  const auto distance = [&](const Point& point) {
+    const auto value = static_cast<double>(golden ? point.golden : point.actual);
+    return std::isfinite(value) ? -std::abs(value - side.yardstick.centre) : 1.0;
+  };
+  std::ranges::stable_sort(side.points, {}, distance);
+  return side;
+}
+
+// What is left of some points, in parts of what they are without their mean: few of these are
+// enough to refuse nearly every way.
+std::optional<double> left_of(const Way& way, const Staying& side, std::span<const Point> points,
+                              const Moved& moved) {
+  double left = 0;
+  double all = 0;
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto stays = static_cast<double>(golden_stays(way) ? points[i].golden : points[i].actual);
+    if (!moved[i] || !std::isfinite(stays)) continue;
+    const double x = (stays - side.yardstick.centre) / side.yardstick.unit;
+    const double e = (static_cast<double>(*moved[i]) - stays) / side.yardstick.unit;
+    ++compared;
+    all += x * x;
+    left += std::isfinite(e) ? e * e : x * x;
+  }
+  if (2 * compared < points.size() || all == 0) return std::nullopt;
+  return left / all;
+}
+
+// What the sample says is left; nothing: too much.
+Result<std::optional<double>> look_at(const Way& way, const Staying& side) {
+  if (side.yardstick.unit == 0) return std::nullopt;
+  constexpr std::array<std::pair<std::size_t, double>, 3> kLooks{
+      {{2, 0.5}, {8, 0.15}, {SIZE_MAX, kMostLeft}}};
+  std::optional<double> left;
+  for (const auto& [count, most] : kLooks) {
+    const std::span points = std::span(side.points).first(std::min(count, side.points.size()));
+    BTF_ASSIGN(const Moved moved, way.look(points));
+    left = left_of(way, side, points, moved);
+    if (!left || !(*left <= most)) return std::nullopt;
+  }
+  return left;
+}
+
+// Is a side unlike the other one as it is?
+bool unlike(const Inquiry& inquiry, const Staying& actual, const Staying& golden) {
+  double errors = 0;
+  for (const Point& point : inquiry.anywhere) {
+    const auto error = static_cast<double>(point.actual - point.golden);
+    if (std::isnan(point.actual) && std::isnan(point.golden)) continue;
+    if (!std::isfinite(error)) return true;
+    errors += error * error;
+  }
+  const double units = std::max(actual.yardstick.unit, golden.yardstick.unit);
+  return errors > kLeastBefore * static_cast<double>(inquiry.anywhere.size()) * units * units;
+}
+
+std::string correlation_text(double r) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.begin(), text.end(), r, std::chars_format::general,
+                                 std::abs(r) > 0.9 ? 9 : 3);
+  return {text.begin(), end.ptr};
+}
+
+// Measured on all elements: what is left, what was before, and whether chance could do it.
+Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
+                                         const Staying& side, double hypotheses) {
+  const bool golden = golden_stays(way);
+  BTF_ASSIGN(const Likeness after, way.measure(side.yardstick));
+  const double deviation = after.deviation(golden);
+  const double spread = deviation * deviation;
+  const double left = after.error() * after.error();
+  if (after.pairs() < kLeastElements || !(left <= kMostLeft * spread) ||
+      after.unlike() > inquiry.elements / kMostNotFinite)
+    return std::nullopt;
+  BTF_ASSIGN(const Likeness before, likeness_as_is(inquiry, side.yardstick));
+  const double error_before = before.error() * before.error();
+  const double share_before = std::isfinite(error_before) ? std::min(error_before, spread) : spread;
+  const bool gained = before.unlike() > inquiry.elements / 2 || share_before >= kLeastGained * left;
+  if (!gained) return std::nullopt;
+  BTF_ASSIGN(const double independent,
+             independent_numbers(golden ? *inquiry.golden : *inquiry.actual, side.yardstick));
+  // Each independent number is near its like by chance about as often as what is left is smaller
+  // than what there was.
+  constexpr double kLeastLeft = 1e-24;  // parts of the spread: doubles end there
+  const double bits = independent / after.tails(golden) / 2 *
+                      std::log2(share_before / std::max(left, kLeastLeft * spread));
+  if (!(bits >= kNeededBits + std::log2(hypotheses))) return std::nullopt;
+  std::string text = way.words + ", but for noise of " + short_number_text(after.error()) +
+                     " rms: correlation " + correlation_text(after.correlation()) + " over " +
+                     std::to_string(after.pairs()) + " elements";
+  if (const double r = before.correlation(); std::isfinite(r) && before.unlike() == 0)
+    text += ", " + correlation_text(r) + " as they are";
+  return Finding{{way.cause, std::move(text)}, after.unlike()};
+}
+
+}  // namespace
+
+SearchResult find_among_noise(const Inquiry& inquiry) {
+  const HintInput& input = inquiry.input;
+  if (input.actual.storage() == nullptr || input.golden.storage() == nullptr ||
+      inquiry.elements < kLeastElements || !rearrangeable(inquiry))
+    return std::nullopt;
+  const Staying actual = staying(inquiry, false);
+  const Staying golden = staying(inquiry, true);
+  if (!unlike(inquiry, actual, golden)) return std::nullopt;
+  const Ways ways(inquiry);
+  struct Likely {
+    const Way* way = nullptr;
+    double left = 0;
+  };
+  std::vector<Likely> likely;
+  for (const Way& way : ways.all()) {
+    BTF_TRY(check_cancelled(input.execution));
+    BTF_ASSIGN(const std::optional<double> left, look_at(way, golden_stays(way) ? golden : actual));
+    if (left) likely.push_back({&way, *left});
+  }
+  const auto hypotheses = static_cast<double>(ways.all().size());
+  for (std::size_t walks = 0; walks < kMostWalks && !likely.empty(); ++walks) {
+    const double least = std::ranges::min(likely, {}, &Likely::left).left;
+    const auto plainest = std::ranges::find_if(
+        likely, [&](const Likely& one) { return one.left <= kAsGood * least; });
+    const Way& way = *plainest->way;
+    BTF_ASSIGN(std::optional<Finding> finding,
+               confirmed(inquiry, way, golden_stays(way) ? golden : actual, hypotheses));
+    if (finding) return finding;
+    likely.erase(plainest);
+  }
+  return std::nullopt;
+}
+
+}  // namespace btf::hints
