@@ -45,7 +45,11 @@ void Axes::stored(std::vector<std::uint64_t>& at) const {
 
 AllCounts counts_for(const Axes& axes) {
   AllCounts counts;
-  for (const std::uint64_t size : axes.sizes()) counts.emplace_back(size);
+  const std::uint64_t elements = axes.sizes()[axes.rank()];
+  for (std::size_t axis = 0; axis < axes.sizes().size(); ++axis) {
+    const std::uint64_t size = axes.sizes()[axis];
+    counts.emplace_back(size, !axes.is_dim(axis) || size == elements);
+  }
   return counts;
 }
 
@@ -53,18 +57,18 @@ void add_place(const std::vector<std::uint64_t>& at, AllCounts& counts) {
   for (std::size_t axis = 0; axis < at.size(); ++axis) counts[axis].add(at[axis]);
 }
 
-std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts) {
+std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts, Counted counted) {
   std::vector<Part> parts;
   double bits = 0;
   for (std::size_t d = 0; d < axes.rank(); ++d) {
-    const SurprisingSet found = counts[d].tightest();
+    const SurprisingSet found = counts[d].tightest(counted);
     if (found.bits < kLeastPartBits) continue;
     parts.push_back({d, found.set, found.bits});
     bits += found.bits;
   }
   std::ranges::stable_sort(parts, std::greater{}, &Part::bits);
   for (std::size_t axis = axes.rank(); axis < counts.size(); ++axis) {
-    const SurprisingSet found = counts[axis].tightest();
+    const SurprisingSet found = counts[axis].tightest(counted);
     if (found.bits <= 1.1 * bits || found.bits < kNeededBits) continue;
     parts = {{axis, found.set, found.bits}};
     bits = found.bits;

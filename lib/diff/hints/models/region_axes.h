@@ -45,7 +45,7 @@ void add_place(const std::vector<std::uint64_t>& at, AllCounts& counts);
 
 // The dims together, or one of the other axes if that says clearly more. The most telling part
 // first; empty if it could be chance.
-std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts);
+std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts, Counted counted);
 
 // "dim 1 (C) = 17 and dim 2 (H) >= 112"
 std::string parts_text(const Axes& axes, const std::vector<Part>& parts);

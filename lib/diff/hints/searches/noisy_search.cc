@@ -223,15 +223,16 @@ Result<std::optional<double>> look_at(const Way& way, const Staying& side) {
 
 // Is a side unlike the other one as it is?
 bool unlike(const Inquiry& inquiry, const Staying& actual, const Staying& golden) {
+  const double unit = golden.yardstick.unit > 0 ? golden.yardstick.unit : actual.yardstick.unit;
+  if (unit == 0) return false;
   double errors = 0;
   for (const Point& point : inquiry.anywhere) {
-    const auto error = static_cast<double>(point.actual - point.golden);
+    const auto error = static_cast<double>(point.actual - point.golden) / unit;
     if (std::isnan(point.actual) && std::isnan(point.golden)) continue;
     if (!std::isfinite(error)) return true;
     errors += error * error;
   }
-  const double units = std::max(actual.yardstick.unit, golden.yardstick.unit);
-  return errors > kLeastBefore * static_cast<double>(inquiry.anywhere.size()) * units * units;
+  return errors > kLeastBefore * static_cast<double>(inquiry.anywhere.size());
 }
 
 std::string correlation_text(double r) {
