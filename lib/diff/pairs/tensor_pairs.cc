@@ -60,8 +60,11 @@ Result<TensorPairs> TensorPairs::of(const TensorFile& actual, const TensorFile& 
   }
   if (tiers)
     BTF_TRY(pairs.pair_by_tiers(options, candidates));
-  else
+  else {
     BTF_TRY(pairs.pair_by_name(options.actual_tensors && !options.golden_tensors));
+    if (options.pair_by != PairBy::exact) BTF_TRY(pairs.pair_rest(candidates));
+    BTF_TRY(pairs.note_close_names());
+  }
   if (!options.actual_tensors && !candidates.actual && !has_order(actual))
     BTF_TRY(pairs.put_in_order());
   return pairs;
@@ -100,9 +103,7 @@ Status TensorPairs::pair_by_tiers(const DiffOptions& options, const Candidates& 
   BTF_ASSIGN(const std::vector<std::string> left, actual.names());
   BTF_ASSIGN(const std::vector<std::string> right, golden.names());
   const MayMatch may = [&](std::uint64_t l, std::uint64_t r) {
-    const auto a = actual.file->tensor(actual.at(l));
-    const auto g = golden.file->tensor(golden.at(r));
-    return !a || !g || element_count(a->dims) == element_count(g->dims);
+    return as_large(actual.at(l), golden.at(r));
   };
   NamePairing found = pair_lists(left, right, options.map, may);
   map_ = std::move(found.map);
@@ -206,14 +207,140 @@ Status TensorPairs::pair_by_name(bool only_actual) {
       for (const std::uint64_t index : indices) pairs.push_back({.golden = index});
   std::sort(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end(),
             [](const TensorPair& a, const TensorPair& b) { return *a.golden < *b.golden; });
-  return note_close_names();
+  return {};
+}
+
+namespace {
+
+// The names of one side, and which tensor has each; of those without one nothing.
+struct OwnNames {
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> tensors;
+};
+
+// Tensors whose names the metadata of the other file has for one of its tensors, and that tensor, as
+// safetensors says which weights were one before they were stored.
+Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tied(const OwnNames& alone,
+                                                                  const OwnNames& others,
+                                                                  const TensorFile& file) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  if (alone.names.empty()) return found;
+  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+  for (std::size_t i = 0; i < alone.names.size() && !attributes.metadata.empty(); ++i) {
+    const auto kept = attributes.metadata.find(alone.names[i]);
+    if (kept == attributes.metadata.end()) continue;
+    const auto at = std::ranges::find(others.names, kept->second);
+    if (at == others.names.end() || std::ranges::count(alone.names, alone.names[i]) > 1) continue;
+    found.emplace_back(alone.tensors[i],
+                       others.tensors[static_cast<std::size_t>(at - others.names.begin())]);
+  }
+  return found;
+}
+
+void take_out(OwnNames& side, std::uint64_t tensor) {
+  const auto at = std::ranges::find(side.tensors, tensor) - side.tensors.begin();
+  side.tensors.erase(side.tensors.begin() + at);
+  side.names.erase(side.names.begin() + at);
+}
+
+// Takes away what the other side has, too.
+OwnNames without(const OwnNames& side, const std::unordered_set<std::string_view>& others) {
+  OwnNames left;
+  for (std::size_t i = 0; i < side.names.size(); ++i) {
+    if (others.contains(side.names[i])) continue;
+    left.names.push_back(side.names[i]);
+    left.tensors.push_back(side.tensors[i]);
+  }
+  return left;
+}
+
+}  // namespace
+
+// What equal names leave of all candidates goes on to the tiers: one outside the selection may make
+// a name ambiguous.
+Status TensorPairs::pair_rest(const Candidates& candidates) {
+  const auto names_of = [](const Side& side) -> Result<OwnNames> {
+    OwnNames own;
+    for (std::uint64_t i = 0; i < side.count(); ++i) {
+      BTF_ASSIGN(std::optional<std::string> name, side.file->own_name(side.at(i)));
+      if (!name) continue;
+      own.names.push_back(*std::move(name));
+      own.tensors.push_back(side.at(i));
+    }
+    return own;
+  };
+  BTF_ASSIGN(const OwnNames actual, names_of({actual_.file, candidates.actual}));
+  BTF_ASSIGN(const OwnNames golden, names_of({golden_.file, candidates.golden}));
+  const std::unordered_set<std::string_view> actual_names(actual.names.begin(), actual.names.end());
+  const std::unordered_set<std::string_view> golden_names(golden.names.begin(), golden.names.end());
+  OwnNames left = without(actual, golden_names);
+  OwnNames right = without(golden, actual_names);
+  std::vector<TensorPair> known;
+  BTF_ASSIGN(const auto left_tied, tied(left, golden, *golden_.file));
+  for (const auto& [own, other] : left_tied)
+    if (as_large(own, other))
+      known.push_back({.actual = own, .golden = other, .tier = PairTier::tied});
+  BTF_ASSIGN(const auto right_tied, tied(right, actual, *actual_.file));
+  for (const auto& [own, other] : right_tied)
+    if (as_large(other, own))
+      known.push_back({.actual = other, .golden = own, .tier = PairTier::tied});
+  for (const auto& [own, other] : left_tied) take_out(left, own);
+  for (const auto& [own, other] : right_tied) take_out(right, own);
+  std::vector<std::string> equal;
+  for (const std::string& name : actual.names)
+    if (golden_names.contains(name)) equal.push_back(name);
+  const MayMatch may = [&](std::uint64_t l, std::uint64_t r) {
+    return as_large(left.tensors[l], right.tensors[r]);
+  };
+  NamePairing found;
+  if (!left.names.empty() && !right.names.empty())
+    found = pair_lists(left.names, right.names, {}, may, equal);
+  for (const NamePair& pair : found.pairs) {
+    TensorPair& one = known.emplace_back();
+    one.tier = pair.tier;
+    one.note = pair.note;
+    if (pair.left) one.actual = left.tensors[*pair.left];
+    if (pair.right) one.golden = right.tensors[*pair.right];
+  }
+  std::unordered_map<std::uint64_t, std::size_t> of_actual;  // pairs of tensors that are alone
+  std::unordered_map<std::uint64_t, std::size_t> of_golden;
+  for (std::size_t i = 0; i < by_name_->size(); ++i) {
+    const TensorPair& pair = (*by_name_)[i];
+    if (pair.actual && !pair.golden) of_actual.emplace(*pair.actual, i);
+    if (pair.golden && !pair.actual) of_golden.emplace(*pair.golden, i);
+  }
+  const auto place = [](const auto& places, const std::optional<std::uint64_t>& tensor) {
+    const auto at = tensor ? places.find(*tensor) : places.end();
+    return at == places.end() ? std::nullopt : std::optional(at->second);
+  };
+  std::unordered_set<std::size_t> merged;
+  for (TensorPair& pair : known) {
+    const std::optional<std::size_t> own = place(of_actual, pair.actual);
+    const std::optional<std::size_t> other = place(of_golden, pair.golden);
+    // What is not selected on either side is left out.
+    if (!own && !other) continue;
+    (*by_name_)[own ? *own : *other] = std::move(pair);
+    if (own && other) merged.insert(*other);
+  }
+  std::size_t at = 0;
+  std::erase_if(*by_name_, [&](const TensorPair&) { return merged.contains(at++); });
+  return {};
+}
+
+bool TensorPairs::as_large(std::uint64_t actual, std::uint64_t golden) const {
+  const auto a = actual_.file->tensor(actual);
+  const auto g = golden_.file->tensor(golden);
+  return !a || !g || element_count(a->dims) == element_count(g->dims);
 }
 
 Status TensorPairs::note_close_names() {
   std::vector<std::string> left;
   std::vector<std::string> right;
+  const auto noted = [](const TensorPair& pair) {
+    return (pair.actual && pair.golden) || !pair.note.empty();
+  };
   for (const TensorPair& pair : *by_name_) {
-    if (pair.actual && pair.golden) continue;
+    if (noted(pair)) continue;
     const Side& side = pair.actual ? actual_ : golden_;
     BTF_ASSIGN(std::string name, side.file->name(pair.actual ? *pair.actual : *pair.golden));
     (pair.actual ? left : right).push_back(std::move(name));
@@ -221,7 +348,7 @@ Status TensorPairs::note_close_names() {
   const std::vector<std::string> notes = close_names(left, right);
   std::size_t alone = 0;
   for (TensorPair& pair : *by_name_)
-    if (!pair.actual || !pair.golden) pair.note = notes[alone++];
+    if (!noted(pair)) pair.note = notes[alone++];
   return {};
 }
 

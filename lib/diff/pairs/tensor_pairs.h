@@ -58,6 +58,8 @@ class TensorPairs {
                                  std::vector<NamePair>& pairs);
   void keep_selected(const DiffOptions& options);
   Status pair_by_name(bool only_actual);
+  Status pair_rest(const Candidates& candidates);
+  bool as_large(std::uint64_t actual, std::uint64_t golden) const;
   Status note_close_names();
   Status put_in_order();
 

@@ -59,6 +59,21 @@ Status select(const TensorFile& file, const std::string& text,
   return {};
 }
 
+// The partners of tensors of the other side in a file without names: those of the same numbers; its
+// only tensor where one is meant, as of raw bytes.
+Status select_partners(const std::vector<std::uint64_t>& others, const TensorFile& file,
+                       std::optional<std::vector<std::uint64_t>>& target) {
+  target.emplace();
+  if (others.size() == 1 && file.tensor_count() == 1) {
+    BTF_ASSIGN(const std::optional<std::string> own, file.own_name(0));
+    if (!own) target->push_back(0);
+    if (!own) return {};
+  }
+  for (const std::uint64_t tensor : others)
+    if (tensor < file.tensor_count()) target->push_back(tensor);
+  return {};
+}
+
 // Options that apply to lists of tensors apply to pairs too.
 void set_pairs(std::vector<TensorPair> pairs, DiffOptions& options) {
   options.actual_tensors.emplace();
@@ -254,7 +269,11 @@ Status DiffSelection::select_both(const TensorFile& actual, const TensorFile& go
   options.golden_tensors.emplace();
   if (sides.actual) BTF_TRY(select(actual, *sides.actual, options.actual_tensors));
   if (sides.golden) BTF_TRY(select(golden, *sides.golden, options.golden_tensors));
-  return {};
+  BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
+  if (by_name || sides.actual.has_value() == sides.golden.has_value()) return {};
+  // Pairs are made by number, and names of one side say which of them.
+  return sides.actual ? select_partners(*options.actual_tensors, golden, options.golden_tensors)
+                      : select_partners(*options.golden_tensors, actual, options.actual_tensors);
 }
 
 Status DiffSelection::apply_tolerances(std::uint64_t tensors, DiffOptions& options) {

@@ -14,6 +14,7 @@ namespace {
 constexpr auto kTierWords = std::to_array<Named<PairTier>>({
     {PairTier::map, "by the map"},
     {PairTier::exact, "by equal names"},
+    {PairTier::tied, "as tied weights, by the file's metadata"},
     {PairTier::prefix, "without a prefix that all names of one side have"},
     {PairTier::stem, "without what programs add to a name"},
     {PairTier::sanitised, "by letters and digits alone"},
@@ -97,7 +98,7 @@ std::string pairing_sentence(const PairingCounts& counts, const MemberNames& nam
   if (equal > 0) add(equal, "by equal names", "name");
   for (const auto& [tier, count] : tiers)
     add(count, std::ranges::find(kTierWords, tier, &Named<PairTier>::value)->name, tier_name(tier));
-  return text + (none ? in_words(names, "; `pair_by` exact pairs equal names only") : "");
+  return text + (tiers.contains(PairTier::map) ? "" : in_words(names, "; `pair_by` exact pairs equal names only"));
 }
 
 std::string missing_side(const FilePair& pair) {

@@ -20,12 +20,12 @@ using ByKey = std::unordered_map<std::string, Numbers>;
 class Matching {
  public:
   Matching(std::span<const std::string> left, std::span<const std::string> right,
-           const MayMatch& may)
+           const MatchOptions& options)
       : left_(left),
         right_(right),
         left_forms_(names_alone(left)),
         right_forms_(names_alone(right)),
-        may_(may),
+        options_(options),
         left_free_(left.size(), true),
         right_free_(right.size(), true) {}
 
@@ -37,17 +37,19 @@ class Matching {
     map_.unused = std::move(mapped.unused);
   }
 
-  void by_tiers(NameLists lists) {
+  void by_tiers() {
     bool exact = true;
     for (const TierRow& row : tier_rows()) {
       if (row.tier != PairTier::exact && std::exchange(exact, false)) {
-        if (lists == NameLists::whole) by_prefix();
+        // Beside equal names it is the least sure.
+        if (options_.lists == NameLists::whole && !any_equal()) by_prefix();
         complete(left_forms_, left_free_);
         complete(right_forms_, right_free_);
       }
       by_key(row.tier, keys(left_forms_, left_free_, row.key),
              keys(right_forms_, right_free_, row.key));
     }
+    if (options_.lists == NameLists::whole && any_equal()) by_prefix();
     shortened();
   }
 
@@ -105,9 +107,79 @@ class Matching {
     return by_key;
   }
 
-  bool may_match(PairTier tier, std::uint64_t l, std::uint64_t r) const {
-    return tier == PairTier::exact || tier == PairTier::prefix || !may_ || left_[l] == right_[r] ||
-           may_(l, r);
+  bool may_match(PairTier tier, std::uint64_t l, std::uint64_t r) {
+    if (tier == PairTier::exact || left_[l] == right_[r]) return true;
+    if (tier == PairTier::prefix && !any_equal()) return true;
+    if (tier == PairTier::tail && !may_be_called(left_forms_[l].module, right_forms_[r].module))
+      return false;
+    return !options_.may || options_.may(l, r);
+  }
+
+  // May what stands before their common end be two names of one thing? Not of the third and the
+  // fourth layer, and not where the other side has it too.
+  bool may_be_called(std::string_view left, std::string_view right) {
+    constexpr std::string_view kMarks = "./";
+    const auto last_part = [&](std::string_view& path) {
+      const std::size_t begin = path.find_last_of(kMarks) + 1;
+      const std::string_view part = path.substr(begin);
+      path = path.substr(0, begin == 0 ? 0 : begin - 1);
+      return part;
+    };
+    std::string_view l = left;
+    std::string_view r = right;
+    while (!l.empty() && !r.empty()) {
+      std::string_view l_rest = l;
+      std::string_view r_rest = r;
+      if (last_part(l_rest) != last_part(r_rest)) break;
+      l = l_rest;
+      r = r_rest;
+    }
+    if (stands_for_itself(l) || stands_for_itself(r)) return false;
+    while (!l.empty() && !r.empty())
+      if (differ_by_number(last_part(l), last_part(r))) return false;
+    return true;
+  }
+
+  // "layer3" and "layer4", "0" and "1".
+  static bool differ_by_number(std::string_view a, std::string_view b) {
+    const auto letters = [](std::string_view part) {
+      std::string kept;
+      for (const char c : part)
+        if (c < '0' || c > '9') kept += c;
+      return kept;
+    };
+    return a != b && a.size() > letters(a).size() && b.size() > letters(b).size() &&
+           letters(a) == letters(b);
+  }
+
+  bool any_equal() const {
+    return !options_.equal.empty() || std::ranges::any_of(pairs_, [](const NameMatch& match) {
+      return match.tier == PairTier::exact;
+    });
+  }
+
+  // Do names that both sides have begin with it?
+  bool stands_for_itself(std::string_view begin) {
+    if (begin.empty()) return false;
+    if (!modules_known_) {
+      modules_known_ = true;
+      for (const std::string& name : options_.equal) modules_.push_back(module_path(name));
+      for (const NameMatch& match : pairs_)
+        if (match.tier == PairTier::exact) modules_.push_back(module_path(left_[match.left]));
+      std::ranges::sort(modules_);
+    }
+    const auto at = std::ranges::lower_bound(modules_, begin);
+    return at != modules_.end() && at->starts_with(begin) &&
+           (at->size() == begin.size() || (*at)[begin.size()] == '.' || (*at)[begin.size()] == '/');
+  }
+
+  // A prefix that names on both sides have, too, is a part of the name.
+  bool on_both_sides(std::string_view prefix) const {
+    const auto has = [&](std::string_view name) { return name.starts_with(prefix); };
+    return std::ranges::any_of(options_.equal, has) ||
+           std::ranges::any_of(pairs_, [&](const NameMatch& match) {
+             return match.tier == PairTier::exact && has(left_[match.left]);
+           });
   }
 
   void take(std::uint64_t l, std::uint64_t r, PairTier tier) {
@@ -130,14 +202,14 @@ class Matching {
               [](const Unclear& a, const Unclear& b) { return a.left[0] < b.left[0]; });
   }
 
-  // Where all names of a side have a prefix and no name is on both sides.
+  // Where all names that are left of a side have a prefix.
   void by_prefix() {
-    const auto exact = [](const NameMatch& match) { return match.tier == PairTier::exact; };
-    if (std::ranges::any_of(pairs_, exact)) return;
+    const auto left = free_names(left_, left_free_);
+    const auto right = free_names(right_, right_free_);
     for (const NameKey key : prefix_keys()) {
-      const auto prefix =
-          find_prefix(free_names(left_, left_free_), free_names(right_, right_free_), key);
+      const auto prefix = find_prefix(left, right, key);
       if (!prefix) continue;
+      if (on_both_sides((prefix->of_left ? left : right).front().substr(0, prefix->bytes))) return;
       const auto behind = [&](std::size_t bytes) {
         return [=](const NameForms& forms) { return key(forms.name.substr(bytes)); };
       };
@@ -199,21 +271,23 @@ class Matching {
   std::span<const std::string> right_;
   std::vector<NameForms> left_forms_;
   std::vector<NameForms> right_forms_;
-  const MayMatch& may_;
+  const MatchOptions& options_;
   std::vector<bool> left_free_;
   std::vector<bool> right_free_;
   std::vector<NameMatch> pairs_;
   std::vector<Unclear> unclear_;
   MapUse map_;
+  std::vector<std::string> modules_;  // of names on both sides, once they are asked for
+  bool modules_known_ = false;
 };
 
 }  // namespace
 
 NameMatches match_names(std::span<const std::string> left, std::span<const std::string> right,
-                        const NameMap& map, const MayMatch& may, NameLists lists) {
-  Matching matching(left, right, may);
+                        const NameMap& map, const MatchOptions& options) {
+  Matching matching(left, right, options);
   matching.by_map(map);
-  matching.by_tiers(lists);
+  matching.by_tiers();
   return matching.finish();
 }
 

@@ -43,6 +43,57 @@ std::string_view field(std::string_view name, std::string_view key) {
   return name.substr(at, name.find("___", at) - at);
 }
 
+std::vector<std::string_view> split(std::string_view text, std::string_view marks) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(marks), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+// Seconds, milliseconds, microseconds or nanoseconds since 1970; or 20210901123456.
+bool is_time(std::string_view part) {
+  if (!all_digits(part)) return false;
+  const std::size_t size = part.size();
+  if (size == 14) return part.starts_with("20") && part[4] <= '1' && part[6] <= '3';
+  return part[0] == '1' && (size == 10 || size == 13 || size == 16 || size == 19);
+}
+
+// What a run of MindSpore or of Ascend's tools has around the name of an operator:
+// "Add.Add-op3.0.0.1630512345.output.0.DefaultFormat" has its type, its task, its stream and the
+// time. Nothing: it is no such name.
+std::optional<std::string> without_run(std::string_view name) {
+  const auto parts = split(name, ".");
+  const auto time = std::ranges::find_if(parts, is_time);
+  const auto at = static_cast<std::size_t>(time - parts.begin());
+  if (time == parts.end() || at < 4 || !all_digits(parts[at - 1]) || !all_digits(parts[at - 2]))
+    return std::nullopt;
+  std::string own(parts[1]);
+  for (std::size_t i = 2; i + 2 < at; ++i) own.append(".").append(parts[i]);
+  const bool slot = at + 2 < parts.size() && all_digits(parts[at + 2]) &&
+                    (parts[at + 1] == "output" || parts[at + 1] == "input");
+  if (slot) own.append(".").append(parts[at + 1]).append(".").append(parts[at + 2]);
+  return own;
+}
+
+// A name without the time at which it was dumped, with the mark in front of it: "conv1_1630512345".
+std::string without_time(std::string_view name) {
+  if (auto own = without_run(name)) return *std::move(own);
+  constexpr std::string_view kMarks = "._-";
+  std::string kept;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t mark = name.find_first_not_of(kMarks, begin);
+    if (mark == name.npos) return kept.append(name.substr(begin));
+    const std::size_t end = std::min(name.find_first_of(kMarks, mark), name.size());
+    if (begin == 0 || !is_time(name.substr(mark, end - mark)))
+      kept.append(name.substr(begin, end - begin));
+    begin = end;
+  }
+  return kept;
+}
+
 // A name without the prefixes and suffixes of dumpers.
 std::string_view stem(std::string_view name) {
   if (const std::string_view own = field(name, "name="); !own.empty()) name = own;
@@ -69,16 +120,6 @@ std::string plain_characters(std::string_view name) {
   for (char& c : key)
     if (!is_plain(c)) c = '_';
   return key;
-}
-
-std::vector<std::string_view> split(std::string_view text, std::string_view marks) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(marks), text.size());
-    if (end > 0) parts.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
 }
 
 // Operators of ONNX begin with a capital letter, as no part of a module's path does.
@@ -177,6 +218,7 @@ constexpr std::string_view kCut = "...";
 constexpr auto kTierNames = std::to_array<Named<PairTier>>({
     {PairTier::map, "map"},
     {PairTier::exact, "exact"},
+    {PairTier::tied, "tied"},
     {PairTier::prefix, "prefix"},
     {PairTier::stem, "stem"},
     {PairTier::sanitised, "sanitised"},
@@ -220,7 +262,7 @@ std::string stem_of(std::string_view name) {
       plain += name[i];
     }
   }
-  return std::string(stem(plain));
+  return std::string(stem(without_time(plain)));
 }
 
 NameForms forms_of(std::string_view name) {

@@ -114,8 +114,10 @@ std::vector<std::string> close_names(std::span<const std::string> left,
 }
 
 NamePairing pair_lists(std::span<const std::string> left, std::span<const std::string> right,
-                       const NameMap& map, const MayMatch& may) {
-  NameMatches matches = match_names(left, right, map, may, NameLists::whole);
+                       const NameMap& map, const MayMatch& may,
+                       std::span<const std::string> equal) {
+  NameMatches matches =
+      match_names(left, right, map, {.may = may, .lists = NameLists::whole, .equal = equal});
   NamePairing found;
   found.map = std::move(matches.map);
   Notes left_notes;

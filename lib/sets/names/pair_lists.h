@@ -24,9 +24,10 @@ struct NamePairing {
   MapUse map;
 };
 
-// Pairs all names of both sides.
+// Pairs all names of both sides, or all that are left of them besides those that are `equal`.
 NamePairing pair_lists(std::span<const std::string> left, std::span<const std::string> right,
-                       const NameMap& map, const MayMatch& may);
+                       const NameMap& map, const MayMatch& may,
+                       std::span<const std::string> equal = {});
 
 // Close names of the other side for names without a pair: a note for each of the left list, then of
 // the right one. Empty: nothing is close.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -30,6 +32,22 @@ std::vector<std::uint64_t> members_of(const TensorSet& set, const MemberFilter& 
   std::vector<std::uint64_t> members = wanted_members(set, wanted);
   std::ranges::sort(members);
   return members;
+}
+
+// Nothing: that is not known yet.
+Checked elements(const TensorSet& set, const NamedTensor& tensor) {
+  if (tensor.waits_for_dims) return std::nullopt;
+  const auto file = set.file(tensor.tensor.member);
+  if (!file) return std::nullopt;
+  const auto record = (*file)->tensor(tensor.tensor.index);
+  return record ? element_count(record->dims) : std::nullopt;
+}
+
+bool as_large(const TensorSet& actual, const NamedTensor& left, const TensorSet& golden,
+              const NamedTensor& right) {
+  const auto l = elements(actual, left);
+  const auto r = elements(golden, right);
+  return !l || !r || *l == *r;
 }
 
 class SetPairs {
@@ -69,7 +87,7 @@ class SetPairs {
     }
     NamePairing paired = pair_lists(
         names(left_, left), names(right_, right), {}, [&](std::uint64_t l, std::uint64_t r) {
-          return may_be_pair(left_[left[l]], right_[right[r]]);
+          return as_large(actual_, left_[left[l]], golden_, right_[right[r]]);
         });
     for (NamePair& pair : paired.pairs) {
       if (pair.left) pair.left = left[*pair.left];
@@ -158,21 +176,6 @@ class SetPairs {
     return pairs;
   }
 
-  // Nothing: that is not known yet.
-  static Checked elements(const TensorSet& set, const NamedTensor& tensor) {
-    if (tensor.waits_for_dims) return std::nullopt;
-    const auto file = set.file(tensor.tensor.member);
-    if (!file) return std::nullopt;
-    const auto record = (*file)->tensor(tensor.tensor.index);
-    return record ? element_count(record->dims) : std::nullopt;
-  }
-
-  bool may_be_pair(const NamedTensor& actual, const NamedTensor& golden) const {
-    const auto left = elements(actual_, actual);
-    const auto right = elements(golden_, golden);
-    return !left || !right || *left == *right;
-  }
-
   // Files without a known tensor are reported as they are.
   void add_unreadable(std::vector<MemberPair>& pairs) const {
     const auto add = [&](const TensorSet& set, const std::vector<std::uint64_t>& members,
@@ -199,6 +202,117 @@ class SetPairs {
   Tensors right_;
 };
 
+// What equal names have left of both sides goes on to the tiers.
+class RestOfPairs {
+ public:
+  RestOfPairs(const TensorSet& actual, const TensorSet& golden) : actual_(actual), golden_(golden) {}
+
+  void pair(std::vector<MemberPair>& pairs) {
+    std::vector<MemberPair> whole_pairs;
+    for (MemberPair& pair : pairs) {
+      if (whole(pair)) {
+        if (!pair.error) equal_.push_back(name_of(pair));
+        whole_pairs.push_back(std::move(pair));
+      } else {
+        (pair.actual ? left_ : right_).alone.push_back(std::move(pair));
+      }
+    }
+    pairs = std::move(whole_pairs);
+    if (!left_.alone.empty() && !right_.alone.empty()) {
+      find_tensors(actual_, left_, &MemberPair::actual, &MemberPair::actual_tensor);
+      find_tensors(golden_, right_, &MemberPair::golden, &MemberPair::golden_tensor);
+      by_tiers(pairs);
+    }
+    rest(left_, &MemberPair::actual, &MemberPair::actual_tensor, pairs);
+    rest(right_, &MemberPair::golden, &MemberPair::golden_tensor, pairs);
+    put_in_order(pairs, actual_, golden_);
+  }
+
+ private:
+  using Field = std::optional<std::uint64_t> MemberPair::*;
+
+  struct Side {
+    std::vector<MemberPair> alone;
+    Tensors tensors{};              // of these
+    std::vector<std::size_t> of{};  // which of `alone` each of them is of
+    std::vector<bool> paired{};     // by tensor
+    std::vector<std::string> notes{};
+  };
+
+  std::string name_of(const MemberPair& pair) const {
+    return pair.of_tensors() ? pair.name : actual_.member(*pair.actual).name;
+  }
+
+  static void find_tensors(const TensorSet& set, Side& side, Field member, Field tensor) {
+    for (std::size_t i = 0; i < side.alone.size(); ++i) {
+      const MemberPair& pair = side.alone[i];
+      const std::array only{*(pair.*member)};
+      Tensors found;
+      if (pair.*tensor)
+        found.push_back({{*(pair.*member), *(pair.*tensor)}, pair.name});
+      else
+        found = named_tensors(set, only);
+      side.of.insert(side.of.end(), found.size(), i);
+      std::ranges::move(found, std::back_inserter(side.tensors));
+    }
+    side.paired.assign(side.tensors.size(), false);
+    side.notes.assign(side.tensors.size(), "");
+  }
+
+  static std::vector<std::string> names_of(const Side& side) {
+    std::vector<std::string> names;
+    for (const NamedTensor& tensor : side.tensors) names.push_back(tensor.name);
+    return names;
+  }
+
+  void by_tiers(std::vector<MemberPair>& pairs) {
+    const NamePairing found =
+        pair_lists(names_of(left_), names_of(right_), {},
+                   [&](std::uint64_t l, std::uint64_t r) {
+                     return as_large(actual_, left_.tensors[l], golden_, right_.tensors[r]);
+                   },
+                   equal_);
+    for (const NamePair& pair : found.pairs) {
+      if (!pair.left || !pair.right) {
+        (pair.left ? left_.notes[*pair.left] : right_.notes[*pair.right]) = pair.note;
+        continue;
+      }
+      const NamedTensor& left = left_.tensors[*pair.left];
+      const NamedTensor& right = right_.tensors[*pair.right];
+      left_.paired[*pair.left] = right_.paired[*pair.right] = true;
+      pairs.push_back({.name = right.name,
+                       .actual = left.tensor.member,
+                       .golden = right.tensor.member,
+                       .actual_tensor = left.tensor.index,
+                       .golden_tensor = right.tensor.index,
+                       .tier = pair.tier});
+    }
+  }
+
+  // Members of which a tensor has a pair, or could have several, are reported tensor by tensor; all
+  // others as they were.
+  static void rest(Side& side, Field member, Field tensor, std::vector<MemberPair>& pairs) {
+    std::vector<bool> apart(side.alone.size(), false);
+    for (std::size_t t = 0; t < side.tensors.size(); ++t)
+      if (side.paired[t] || side.notes[t].contains(" could be ")) apart[side.of[t]] = true;
+    for (std::size_t i = 0; i < side.alone.size(); ++i)
+      if (!apart[i]) pairs.push_back(std::move(side.alone[i]));
+    for (std::size_t t = 0; t < side.tensors.size(); ++t) {
+      if (!apart[side.of[t]] || side.paired[t]) continue;
+      MemberPair alone{.name = side.tensors[t].name, .note = side.notes[t]};
+      alone.*member = side.tensors[t].tensor.member;
+      alone.*tensor = side.tensors[t].tensor.index;
+      pairs.push_back(std::move(alone));
+    }
+  }
+
+  const TensorSet& actual_;
+  const TensorSet& golden_;
+  std::vector<std::string> equal_;  // names of the pairs that there are
+  Side left_;
+  Side right_;
+};
+
 }  // namespace
 
 Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
@@ -206,9 +320,12 @@ Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
   if (!options.map.empty()) return SetPairs(actual, golden, options).by_names();
   SetPairing found{.pairs = pair_members(actual, golden, options.wanted), .map = {}};
   const bool by_number = options.by == PairBy::number;
-  if (options.by == PairBy::exact ||
-      std::ranges::any_of(found.pairs, by_number ? of_files : whole))
+  if (options.by == PairBy::exact || (by_number && std::ranges::any_of(found.pairs, of_files)))
     return found;
+  if (!by_number && std::ranges::any_of(found.pairs, whole)) {
+    RestOfPairs(actual, golden).pair(found.pairs);
+    return found;
+  }
   SetPairs pairs(actual, golden, options);
   if (by_number) return pairs.by_number();
   SetPairing tiers = pairs.by_names();

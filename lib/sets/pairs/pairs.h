@@ -46,7 +46,7 @@ struct PairSets {
   NameMap map{};  // of tensors; goes before all else
 };
 
-// As pair_members(), and where that pairs nothing: by the tiers of names of all tensors. By number,
+// As pair_members(), and what that leaves by the tiers of names of all tensors. By number,
 // if no files are pairs: as tensors stand in all that is wanted of a set, whose files must then be
 // readable.
 Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,

@@ -25,7 +25,7 @@ btftool -q convert --tensor 0,0,1 "$source" three.btf && printf '0001_xs\n0002_x
 btftool -q convert --names list three.btf twice.npz && paired twice.npz
 named typo.npz xs ys zss; paired typo.npz
 btftool -q convert --tensor 0/xs --slice 0,:,:4 poly.npz smaller.npz && paired smaller.npz
-echo "== one equal name: no tiers; and where they are not wanted"
+echo "== what one equal name leaves; and where tiers are not wanted"
 named some.npz xs 0002_ys; paired some.npz
 paired --pair-by exact poly.npz | tail -n 5
 paired --pair-by number poly.npz | tail -n 2

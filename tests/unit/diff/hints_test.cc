@@ -221,6 +221,9 @@ TEST_CASE("causes are confirmed on tensors of more than a million elements") {
     CHECK_THAT(everywhere(actual, golden),
                StartsWith("permutation: ") && Contains(": 1098900 of 1100000 elements"));
     for (std::uint64_t i = 0; i < count; i += 20) actual.codes[i] ^= 0x300;
+    CHECK_THAT(hint_of(actual, golden),
+               StartsWith("permutation: ") && Contains(", but for noise of "));
+    for (std::uint64_t i = 0; i < count; i += 2) actual.codes[i] ^= 0x7f00;
     CHECK(hint_of(actual, golden) == "");
   }
 }

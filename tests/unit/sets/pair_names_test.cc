@@ -163,7 +163,83 @@ TEST_CASE("pair names: whatever the names are, none is paired twice, and sides m
   }
 }
 
-TEST_CASE("pair names: diff goes on to the tiers where no name of two files is equal") {
+TEST_CASE("pair names: what equal names leave goes on to the tiers") {
+  CHECK(pairs_of({"logits", "_conv1_Conv_output_0"}, {"logits", "/conv1/Conv_output_0"}) ==
+        std::set<std::string>{"logits=logits", "_conv1_Conv_output_0=/conv1/Conv_output_0 sanitised"});
+  CHECK(pairs_of({"logits", "module.w", "module.b"}, {"logits", "w", "b"}) ==
+        std::set<std::string>{"logits=logits", "module.w=w prefix", "module.b=b prefix"});
+  // What both sides have names of is a part of the name, and numbers say which one is meant.
+  CHECK(pairs_of({"enc.a.w", "enc.b.w"}, {"enc.b.w", "dec.a.w"}) ==
+        std::set<std::string>{"enc.a.w=-", "enc.b.w=enc.b.w", "-=dec.a.w"});
+  CHECK(pairs_of({"x", "net.3.conv.w"}, {"x", "net.4.conv.w"}) ==
+        std::set<std::string>{"x=x", "net.3.conv.w=-", "-=net.4.conv.w"});
+  CHECK(pairs_of({"x", "net.3.conv.w"}, {"x", "model.3.conv.w"}) ==
+        std::set<std::string>{"x=x", "net.3.conv.w=model.3.conv.w tail"});
+}
+
+TEST_CASE("pair names: what a run adds to names is no part of them") {
+  CHECK(pairs_of({"relu__debugID_17"}, {"relu"}) == std::set<std::string>{"relu__debugID_17=relu stem"});
+  CHECK(pairs_of({"Add.Add-op3.0.0.1630512345.output.0"}, {"Add.Add-op3.1.2.1630599999.output.0"}) ==
+        std::set<std::string>{"Add.Add-op3.0.0.1630512345.output.0=Add.Add-op3.1.2.1630599999.output.0 stem"});
+  CHECK(pairs_of({"Add.Add-op3.0.0.1630512345678901.output.0.DefaultFormat"}, {"Add-op3"}) ==
+        std::set<std::string>{"Add.Add-op3.0.0.1630512345678901.output.0.DefaultFormat=Add-op3 module"});
+  CHECK(pairs_of({"Add.Add-op3.0.0.1630512345.output.0", "Add.Add-op3.0.0.1630512399.output.0"}, {"Add-op3"}) ==
+        std::set<std::string>{"Add.Add-op3.0.0.1630512345.output.0=-", "Add.Add-op3.0.0.1630512399.output.0=-", "-=Add-op3"});
+  CHECK(pairs_of({"conv1_1630512345123"}, {"conv1"}) == std::set<std::string>{"conv1_1630512345123=conv1 stem"});
+  // Fewer digits are a number of something.
+  CHECK(pairs_of({"conv_163051234"}, {"conv"}) == std::set<std::string>{"conv_163051234=-", "-=conv"});
+}
+
+// A name as programs that dump write it, and what it is the name of. Two that are not the same may
+// never be a pair.
+TEST_CASE("pair names: of names that programs changed only those of one tensor are pairs") {
+  std::mt19937 random(56);
+  const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+  const Names modules{"conv1", "layer1.0.conv2", "layer1.1.conv2", "layer2.0.bn1", "head.fc", "block3.attn.q"};
+  const auto changed = [&](const std::string& name, int style) {
+    std::string slashed = name;
+    std::ranges::replace(slashed, '.', '/');
+    switch (style) {
+      case 0: return name;
+      case 1: return "/" + slashed + "/Conv_output_0";
+      case 2: {
+        std::string plain = "_" + slashed + "_Conv_output_0";
+        std::ranges::replace(plain, '/', '_');
+        return plain;
+      }
+      case 3: return name + "__debugID_" + std::to_string(below(100));
+      case 4: return "Conv." + name + ".3.1.16305" + std::to_string(10000 + below(80000)) + ".output.0";
+      default: return std::to_string(1000 + below(9000)) + "_" + name;
+    }
+  };
+  int paired = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::map<std::string, std::string> meant;
+    const auto side = [&] {
+      Names names;
+      const int style = below(6);
+      for (const std::string& module : modules) {
+        if (below(4) == 0) continue;
+        names.push_back(changed(module, below(3) == 0 ? 0 : style));
+        meant[names.back()] = module;
+      }
+      if (below(2) == 0) names.push_back("logits");
+      meant["logits"] = "logits";
+      return names;
+    };
+    const Names left = side();
+    const Names right = side();
+    for (const btf::NamePair& pair : btf::pair_lists(left, right, {}, {}).pairs) {
+      if (!pair.left || !pair.right) continue;
+      CAPTURE(left[*pair.left], right[*pair.right]);
+      CHECK(meant[left[*pair.left]] == meant[right[*pair.right]]);
+      paired += pair.tier ? 1 : 0;
+    }
+  }
+  CHECK(paired > 1000);
+}
+
+TEST_CASE("pair names: diff goes on to the tiers where names of two files are not equal") {
   const ScratchDir dir;
   write_file(dir / "golden.npz", {{"xs", {1}}, {"ys", {2, 3}}, {"zs", {4}}});
   write_file(dir / "poly.npz", {{"0/zs", {4}}, {"0/xs", {1}}});
@@ -176,9 +252,12 @@ TEST_CASE("pair names: diff goes on to the tiers where no name of two files is e
   CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.golden_tensors = {{1, 2}}}) == Names{"0:2 prefix same", "-:1"});
   write_file(dir / "twice.npz", {{"0001_xs", {1}}, {"0002_xs", {1}}});
   CHECK(compared(dir / "twice.npz", dir / "golden.npz", {.actual_tensors = {{0}}}) == Names{"0:-"});
-  // One equal name, and the others are what they were.
+  // What one equal name leaves goes on to the tiers.
   write_file(dir / "some.npz", {{"xs", {1}}, {"0001_zs", {4}}});
-  CHECK(compared(dir / "some.npz", dir / "golden.npz") == Names{"0:0 same", "1:-", "-:1", "-:2"});
+  CHECK(compared(dir / "some.npz", dir / "golden.npz") == Names{"0:0 same", "-:1", "1:2 stem same"});
+  CHECK(compared(dir / "some.npz", dir / "golden.npz", {.pair_by = btf::PairBy::exact}) ==
+        Names{"0:0 same", "-:1", "-:2", "1:-"});
+  CHECK(compared(dir / "some.npz", dir / "golden.npz", {.actual_tensors = {{1}}}) == Names{"1:2 stem same"});
   const btf::DiffOptions map{.map = {.names = {{"0001_zs", "ys", 1}}, .patterns = {}}};
   CHECK(compared(dir / "some.npz", dir / "golden.npz", map) == Names{"0:0 same", "1:1 map", "-:2"});
   const btf::DiffOptions pairs{.pairs = {{{.actual = 1, .golden = 2, .note = {}}}}};

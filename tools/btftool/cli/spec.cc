@@ -110,8 +110,9 @@ void add_input_spec(CLI::App& app, SpecWords& words) {
 void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group) {
   add_repeated(app, "--actual-spec", kSpecType, keep(actual.specs),
                "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224;\n"
-               "of trtexec's JSON: int64, or ids*=int64 of outputs; of\n"
-               "files called as tensors of a TensorRT engine: @engine.json")
+               "fp16:hwc8 with the dims of GOLDEN; of trtexec's JSON:\n"
+               "int64, or ids*=int64 of outputs; of files called as\n"
+               "tensors of a TensorRT engine: @engine.json")
       ->group(group);
   add_repeated(app, "--golden-spec", kSpecType, keep(golden.specs), "the same of GOLDEN")
       ->group(group);
@@ -151,6 +152,23 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
 }
 
 }  // namespace
+
+// Specs without dims wait for those of the partner; then all of the side's are rules, as the last
+// that matches counts.
+void SpecWords::finish_layers(const std::string& option, btf::OpenOptions& open,
+                              std::vector<SpecRule>& rules) const {
+  const auto without_dims = [&](const std::string& text) {
+    return !is_engine(text) &&
+           btf::spec_without_dims(value_or_throw(split_spec_rule(option, text)).spec).has_value();
+  };
+  if (std::ranges::none_of(specs, without_dims)) {
+    open = finish(option);
+    return;
+  }
+  SpecWords reading = *this;
+  reading.specs.clear();
+  finish_side(option.c_str(), specs, reading, open, rules);
+}
 
 void DiffSpecWords::finish(DiffCommand& command) const {
   SpecWords own = reading;

@@ -19,6 +19,9 @@ struct SpecWords {
 
   // `option` is the one that gave `spec`. Throws Wrong.
   btf::OpenOptions finish(const std::string& option) const;
+  // The same where specs may leave out the dims.
+  void finish_layers(const std::string& option, btf::OpenOptions& open,
+                     std::vector<SpecRule>& rules) const;
 };
 
 // Is one of the specs the layer list of an engine?

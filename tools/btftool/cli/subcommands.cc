@@ -155,9 +155,13 @@ class LayersArguments final : public Subcommand {
       golden_spec_.shapes = actual_spec_.shapes;
       if (!names_engine(actual_spec_)) actual_spec_.shapes.clear();
     }
-    command_.open_actual = actual_spec_.finish("--actual-spec");
-    command_.open_golden = golden_spec_.finish("--golden-spec");
+    btf::SetDiffSide& actual = command_.layers.actual;
+    btf::SetDiffSide& golden = command_.layers.golden;
+    actual_spec_.finish_layers("--actual-spec", command_.open_actual, actual.specs);
+    golden_spec_.finish_layers("--golden-spec", command_.open_golden, golden.specs);
     command_.open_actual.listed = command_.open_golden.listed = command_.listed;
+    actual.open = command_.open_actual;
+    golden.open = command_.open_golden;
     command_.layers.execution = global.execution();
     return command_;
   }

@@ -62,6 +62,13 @@ bool reads_alike(const DTypeInfo& a, const DTypeInfo& b) {
   return a.fp.mantissa_bits == b.fp.mantissa_bits && a.fp.bias == b.fp.bias;
 }
 
+// Floats whose exponents are of different widths.
+bool differ_throughout(const CodeReading& reading) {
+  const DTypeInfo& one = info(reading.taken_as);
+  const DTypeInfo& other = info(reading.is);
+  return one.floating() && other.floating() && one.fp.mantissa_bits != other.fp.mantissa_bits;
+}
+
 bool is_of_a_side(const HintInput& input, const CodeReading& reading) {
   return std::ranges::any_of(std::array{input.actual.dtype(), input.golden.dtype()},
                              [&](DType t) { return t == reading.taken_as || t == reading.is; });
@@ -91,9 +98,12 @@ std::vector<CodeReading> other_readings(const HintInput& input) {
       if (taken_as.bits == is.bits && taken_as.dtype != is.dtype && has_bits(is) &&
           has_bits(taken_as))
         add_for_sides(input, taken_as.dtype, is.dtype, nullptr, readings);
-  // Bits of numbers that were cast on the way are no sign of anything among noise.
+  // Bits of numbers that were cast on the way are no sign of anything among noise, nor is what is
+  // the same but for a factor or the ends of the range: noise around the end of an unsigned type
+  // looks like numbers of a signed one.
   std::erase_if(readings, [](const CodeReading& reading) {
-    return reading.stored != reading.taken_as || only_scales(reading);
+    return reading.stored != reading.taken_as ||
+           (reading.change == nullptr && !differ_throughout(reading));
   });
   return plainest_first(input, std::move(readings));
 }

@@ -12,8 +12,10 @@
 #include "core/read_errors.h"
 #include "diff/layers/measure/measure_queue.h"
 #include "diff/scaled_side.h"
+#include "diff/sets/file_specs.h"
 #include "sets/names/match.h"
 #include "sets/names/names.h"
+#include "sets/pairs/named_tensors.h"
 #include "sets/pairs/pairs.h"
 
 namespace btf {
@@ -30,6 +32,7 @@ struct Dumped {
   std::unique_ptr<TensorInfo> info{};          // of a file's only tensor: it need not be read again
   std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
   std::unique_ptr<Error> trouble{};            // its header cannot be read; then it has a name only
+  bool waits = false;                          // its dims are those of its partner
 };
 
 class LayerPairing {
@@ -53,6 +56,8 @@ class LayerPairing {
   }
 
   Result<PairedLayers> run() {
+    BTF_ASSIGN(actual_specs_, FileSpecs::apply(options_.actual, actual_));
+    BTF_ASSIGN(golden_specs_, FileSpecs::apply(options_.golden, golden_));
     if (options_.dequantize && !options_.actual_scale && !actual_.one_file())
       found_.actual_set_scales = SetScales::of(actual_);
     if (options_.dequantize && !options_.golden_scale && !golden_.one_file())
@@ -96,6 +101,11 @@ class LayerPairing {
   Result<std::vector<Dumped>> tensors_of(const TensorSet& set, std::uint64_t member,
                                          std::optional<std::uint64_t> only) const {
     if (const Error* const trouble = set.trouble(member)) return std::unexpected(*trouble);
+    if (waits_for_dims(set, member)) {
+      std::vector<Dumped> raw;
+      raw.push_back({.tensor = {member, 0}, .name = set.member(member).name, .waits = true});
+      return raw;
+    }
     BTF_ASSIGN(const auto file, set.file(member));
     BTF_ASSIGN(const FileAttributes attributes, file->attributes());
     BTF_ASSIGN(const std::shared_ptr<const FileScales> scales, scales_of(set, member, *file));
@@ -137,6 +147,7 @@ class LayerPairing {
 
   // Numbers that its file holds besides its tensors are compared with nothing.
   void warn_of_rest(const TensorSet& set, std::uint64_t member) {
+    if (waits_for_dims(set, member)) return;
     const auto file = set.file(member);
     if (!file) return;
     if (const Status complete = (*file)->check_complete(); !complete)
@@ -195,7 +206,7 @@ class LayerPairing {
   }
 
   static bool may_be_pair(const Dumped& actual, const Dumped& golden) {
-    return actual.trouble || golden.trouble ||
+    return actual.trouble || golden.trouble || actual.waits || golden.waits ||
            element_count(actual.dims) == element_count(golden.dims);
   }
 
@@ -203,9 +214,12 @@ class LayerPairing {
     const auto may = [this](std::uint64_t l, std::uint64_t r) {
       return may_be_pair(rest_actual_[l], rest_golden_[r]);
     };
+    std::vector<std::string> equal;
+    for (const Layer& layer : report_.layers)
+      if (layer.actual == layer.golden) equal.push_back(layer.golden);
     NameMatches matches =
-        match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map, may,
-                    report_.layers.empty() ? NameLists::whole : NameLists::parts);
+        match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map,
+                    {.may = may, .lists = NameLists::whole, .equal = equal});
     std::vector<bool> left(rest_actual_.size(), true);
     right_.assign(rest_golden_.size(), true);
     for (const NameMatch& match : matches.pairs) {
@@ -244,7 +258,47 @@ class LayerPairing {
     }
   }
 
+  // Gives a tensor that waits for its dims those of its partner.
+  static Status complete(TensorSet& set, FileSpecs& specs, Dumped& dumped, TensorSet& others,
+                         const Dumped& other, bool other_is_golden) {
+    const std::uint64_t member = dumped.tensor.member;
+    if (specs.waits(member, set)) {
+      if (other.waits) return std::unexpected(specs.no_dims(member, set));
+      BTF_ASSIGN(const auto file, others.file(other.tensor.member));
+      const auto tensor =
+          other_is_golden ? &MemberPair::golden_tensor : &MemberPair::actual_tensor;
+      MemberPair pair{.name = other.name};
+      pair.*tensor = other.tensor.index;
+      BTF_TRY(specs.complete(member, set, {}, {*file, pair, tensor, other_is_golden}));
+    }
+    BTF_ASSIGN(const auto own, set.file(member));
+    BTF_ASSIGN(const TensorInfo info, own->tensor(0));
+    dumped.dtype = info.dtype;
+    dumped.dims = info.dims;
+    dumped.waits = false;
+    return {};
+  }
+
+  void complete(Dumped& actual, Dumped& golden) {
+    const bool lists = actual.waits && golden.waits &&
+                       actual_specs_.waits(actual.tensor.member, actual_) &&
+                       golden_specs_.waits(golden.tensor.member, golden_) &&
+                       actual_specs_.is_list(actual.tensor.member) &&
+                       golden_specs_.is_list(golden.tensor.member);
+    if (lists) {
+      actual.waits = golden.waits = false;
+      return;
+    }
+    if (actual.waits)
+      if (const Status done = complete(actual_, actual_specs_, actual, golden_, golden, true); !done)
+        actual.trouble = std::make_unique<Error>(done.error());
+    if (golden.waits && !actual.trouble)
+      if (const Status done = complete(golden_, golden_specs_, golden, actual_, actual, false); !done)
+        golden.trouble = std::make_unique<Error>(done.error());
+  }
+
   void add(Dumped& actual, Dumped& golden, PairTier tier) {
+    if (actual.waits || golden.waits) complete(actual, golden);
     const std::uint64_t number = report_.layers.size();
     Layer& layer = report_.layers.emplace_back();
     layer.actual = actual.name;
@@ -319,7 +373,7 @@ class LayerPairing {
 
   void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,
                  std::optional<std::uint64_t> layer) const {
-    if (options_.graph) dumps.push_back({dumped.name, dumped.tensor, layer});
+    if (options_.graph && !dumped.waits) dumps.push_back({dumped.name, dumped.tensor, layer});
   }
 
   // Codes with scales among them become the numbers that they stand for.
@@ -388,6 +442,8 @@ class LayerPairing {
   const Measuring& measuring_;
   LayerReport& report_;
   PairedLayers found_;
+  FileSpecs actual_specs_;
+  FileSpecs golden_specs_;
   std::unordered_set<std::string> mapped_;
   std::vector<Dumped> rest_actual_;
   std::vector<Dumped> rest_golden_;

@@ -13,6 +13,7 @@
 
 #include "btf/api.h"
 #include "btf/diff.h"
+#include "btf/diff/set_diff.h"
 #include "btf/diff/tensor_diff.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
@@ -212,6 +213,10 @@ struct LayerOptions {
   bool dequantize = false;
   std::optional<GivenScale> actual_scale{};
   std::optional<GivenScale> golden_scale{};
+  // Specs of files that do not describe themselves; dims that they leave out are those of the
+  // partner.
+  SetDiffSide actual{};
+  SetDiffSide golden{};
   Execution execution{};
 };
 
