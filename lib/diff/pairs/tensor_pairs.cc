@@ -279,11 +279,11 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   BTF_ASSIGN(const auto left_tied, tied(left, golden, *golden_.file));
   for (const auto& [own, other] : left_tied)
     if (as_large(own, other))
-      known.push_back({.actual = own, .golden = other, .tier = PairTier::tied});
+      known.push_back({.actual = own, .golden = other, .tier = PairTier::map});
   BTF_ASSIGN(const auto right_tied, tied(right, actual, *actual_.file));
   for (const auto& [own, other] : right_tied)
     if (as_large(other, own))
-      known.push_back({.actual = other, .golden = own, .tier = PairTier::tied});
+      known.push_back({.actual = other, .golden = own, .tier = PairTier::map});
   for (const auto& [own, other] : left_tied) take_out(left, own);
   for (const auto& [own, other] : right_tied) take_out(right, own);
   std::vector<std::string> equal;

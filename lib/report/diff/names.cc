@@ -14,7 +14,6 @@ namespace {
 constexpr auto kTierWords = std::to_array<Named<PairTier>>({
     {PairTier::map, "by the map"},
     {PairTier::exact, "by equal names"},
-    {PairTier::tied, "as tied weights, by the file's metadata"},
     {PairTier::prefix, "without a prefix that all names of one side have"},
     {PairTier::stem, "without what programs add to a name"},
     {PairTier::sanitised, "by letters and digits alone"},

@@ -218,7 +218,6 @@ constexpr std::string_view kCut = "...";
 constexpr auto kTierNames = std::to_array<Named<PairTier>>({
     {PairTier::map, "map"},
     {PairTier::exact, "exact"},
-    {PairTier::tied, "tied"},
     {PairTier::prefix, "prefix"},
     {PairTier::stem, "stem"},
     {PairTier::sanitised, "sanitised"},

@@ -14,7 +14,7 @@
 namespace btf {
 
 // How tensors become pairs. Automatic: by their names where both sides name some, else their order;
-// what equal names leave by the tiers. Exact: without tiers.
+// where names make them and no name is on both sides, the tiers. Exact: without tiers.
 enum class PairBy : std::uint8_t { automatic, name, number, exact };
 
 BTF_API std::span<const Named<PairBy>> pair_by_names();
@@ -23,7 +23,6 @@ BTF_API std::span<const Named<PairBy>> pair_by_names();
 enum class PairTier : std::uint8_t {
   map,
   exact,
-  tied,    // one tensor, by what a file says, which has several names
   prefix,  // without a prefix that all names of one side have
   stem,    // without what programs add to a name
   sanitised,
