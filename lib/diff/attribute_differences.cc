@@ -1,13 +1,19 @@
 #include "diff/attribute_differences.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "btf/try.h"
+#include "diff/models/model_differences.h"
 
 namespace btf {
 namespace {
+
+constexpr std::size_t kLongest = 60;
+constexpr std::size_t kBefore = 10;
 
 // Collects "axis 0 against 1".
 class Differences {
@@ -35,6 +41,22 @@ class Differences {
       if (!actual.contains(key)) compare(of(what, key), "", quoted(value, 0));
   }
 
+  static std::string quoted(const std::string& value, std::size_t begin) {
+    const std::string part = value.substr(begin, kLongest);
+    return (begin > 0 ? "'..." : "'") + part +
+           (begin + part.size() < value.size() ? "...'" : "'");
+  }
+
+  // Long texts are cut to the part where they begin to differ.
+  static std::pair<std::string, std::string> where_they_part(const std::string& actual,
+                                                             const std::string& golden) {
+    const auto alike = static_cast<std::size_t>(
+        std::ranges::mismatch(actual, golden).in1 - actual.begin());
+    const bool is_long = std::max(actual.size(), golden.size()) > kLongest;
+    const std::size_t begin = is_long && alike > kBefore ? alike - kBefore : 0;
+    return {quoted(actual, begin), quoted(golden, begin)};
+  }
+
   std::string take() {
     if (more_ > 0) text_ += ", and " + std::to_string(more_) + " more";
     return std::move(text_);
@@ -42,27 +64,15 @@ class Differences {
 
  private:
   static constexpr std::size_t kMost = 5;
-  static constexpr std::size_t kLongest = 60;
-  static constexpr std::size_t kBefore = 10;
 
   static std::string of(const std::string& what, const std::string& key) {
     return what + " '" + key + "'";
   }
 
-  // Long texts are cut to the part where they begin to differ.
   void compare_values(const std::string& what, const std::string& actual,
                       const std::string& golden) {
-    const auto alike = static_cast<std::size_t>(
-        std::ranges::mismatch(actual, golden).in1 - actual.begin());
-    const bool is_long = std::max(actual.size(), golden.size()) > kLongest;
-    const std::size_t begin = is_long && alike > kBefore ? alike - kBefore : 0;
-    compare(what, quoted(actual, begin), quoted(golden, begin));
-  }
-
-  static std::string quoted(const std::string& value, std::size_t begin) {
-    const std::string part = value.substr(begin, kLongest);
-    return (begin > 0 ? "'..." : "'") + part +
-           (begin + part.size() < value.size() ? "...'" : "'");
+    const auto [left, right] = where_they_part(actual, golden);
+    compare(what, left, right);
   }
 
   void add(const std::string& text) {
@@ -153,12 +163,56 @@ std::string AttributeDifferences::of_tensors(std::uint64_t actual, std::uint64_t
   return found.take();
 }
 
-std::string AttributeDifferences::of_files() const {
-  Differences found(actual_.file->format() != golden_.file->format());
-  found.compare("metadata", actual_.attributes.metadata, golden_.attributes.metadata);
-  found.compare("attribute", actual_.attributes.others, golden_.attributes.others);
-  const std::string text = found.take();
-  return text.empty() ? text : "of the files: " + text;
+std::vector<FileDifference> AttributeDifferences::of_files() const {
+  std::vector<FileDifference> all;
+  const bool both = actual_.file->format() != golden_.file->format();
+  const auto compare = [&](const std::string& part,
+                           const std::map<std::string, std::string>& actual,
+                           const std::map<std::string, std::string>& golden) {
+    for (const auto& [key, value] : actual) {
+      const auto other = golden.find(key);
+      if (other == golden.end()) {
+        if (!both) all.push_back({part, key, "", Differences::quoted(value, 0), ""});
+        continue;
+      }
+      if (value == other->second) continue;
+      const auto [left, right] = Differences::where_they_part(value, other->second);
+      all.push_back({part, key, "", left, right});
+    }
+    for (const auto& [key, value] : golden)
+      if (!both && !actual.contains(key))
+        all.push_back({part, key, "", "", Differences::quoted(value, 0)});
+  };
+  compare("metadata", actual_.attributes.metadata, golden_.attributes.metadata);
+  compare("attribute", actual_.attributes.others, golden_.attributes.others);
+  return all;
+}
+
+std::string FileDifference::text() const {
+  const auto said = [](const std::string& value) { return value.empty() ? "none" : value; };
+  std::string text = part;
+  if (!subject.empty()) text += " '" + subject + "'";
+  if (!subject.empty() || !what.empty()) text += ":";
+  if (!what.empty()) text += " " + what;
+  return text + " " + said(actual) + " against " + said(golden);
+}
+
+Result<FileDifferences> file_differences(const TensorFile& actual, const TensorFile& golden,
+                                         bool strict) {
+  FileDifferences found;
+  auto models = ModelDifferences::of(actual, golden);
+  if (!strict) {
+    found.uncompared = models ? models->summary()
+                              : "only tensors were compared; the graphs cannot be: " +
+                                    models.error().text();
+    return found;
+  }
+  if (!models) return std::unexpected(models.error());
+  BTF_ASSIGN(const auto attributes, AttributeDifferences::of(actual, golden));
+  found.graphs = models->models;
+  found.all = attributes.of_files();
+  std::ranges::move(models->all, std::back_inserter(found.all));
+  return found;
 }
 
 }  // namespace btf

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "btf/attributes.h"
+#include "btf/diff/file_differences.h"
 #include "btf/file.h"
 #include "btf/diff/tensor_diff.h"
 
@@ -19,7 +21,7 @@ class AttributeDifferences {
   static Result<AttributeDifferences> of(const TensorFile& actual, const TensorFile& golden);
 
   std::string of_tensors(std::uint64_t actual, std::uint64_t golden) const;
-  std::string of_files() const;
+  std::vector<FileDifference> of_files() const;
 
  private:
   struct Side {

@@ -109,13 +109,18 @@ class FileDiff {
     if (options_.strict) {
       BTF_ASSIGN(attributes_, AttributeDifferences::of(actual_, golden_));
     }
+    if (options_.strict) {
+      BTF_ASSIGN(const FileDifferences files, file_differences(actual_, golden_, true));
+      graphs_ = files.graphs;
+      same_ = files.all.empty();
+    }
     TensorPairs::Candidates candidates;
     if (options_.dequantize) {
       loader_.actual_scales().leave_out(actual_, golden_, candidates.actual);
       loader_.golden_scales().leave_out(golden_, actual_, candidates.golden);
     }
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
-    const bool may_be_none = options_.may_compare_nothing || options_.pick;
+    const bool may_be_none = options_.may_compare_nothing || options_.pick || graphs_;
     if (pairs.size() == 0 && !may_be_none)
       return std::unexpected(
           Error{ErrorCode::refused, "nothing was compared: there is no tensor on either side"}
@@ -136,7 +141,7 @@ class FileDiff {
         BTF_TRY(queue.drain());
         return std::unexpected(pair.error());
       }
-      if (attributes_ && !pair->diff.error) note_attributes(i == 0, *pair);
+      if (attributes_ && !pair->diff.error) note_attributes(*pair);
       permuted = permuted || is_permuted(*pair);
       if (workers_ > 1 && pair->bytes() < kSmall) {
         const std::uint64_t bytes = pair->bytes();
@@ -316,13 +321,9 @@ class FileDiff {
     return options;
   }
 
-  // Differences of the files as a whole are reported with the first pair.
-  void note_attributes(bool first, Pair& pair) const {
+  void note_attributes(Pair& pair) const {
     if (!pair.diff.actual || !pair.diff.golden) return;
-    std::string& reason = pair.diff.reason;
-    reason = attributes_->of_tensors(pair.a.index, pair.b.index);
-    const std::string files = first ? attributes_->of_files() : "";
-    if (!files.empty()) reason += (reason.empty() ? "" : "; ") + files;
+    pair.diff.reason = attributes_->of_tensors(pair.a.index, pair.b.index);
   }
 
   const TensorFile& actual_;
@@ -334,6 +335,7 @@ class FileDiff {
   unsigned workers_ = 1;
   DiffOptions one_thread_;  // of pairs that threads share out
   bool same_ = true;
+  bool graphs_ = false;  // were compared
   bool troubled_ = false;
   std::uint64_t compared_ = 0;
   mutable std::mutex files_;  // a file is not for several threads at once, but its sides are

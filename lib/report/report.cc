@@ -40,7 +40,11 @@ void DiffTotals::end(const FilePair& pair, const PairOutcome& outcome) {
     ++troubled_files;
   else if (outcome.result != PairResult::same)
     ++different_files;
-  if (report::of_whole_files(outcome.result) && !first_different) first_different = pair.name;
+  file_differences += outcome.files.all.size();
+  // Of two files it is neither a tensor nor one of several files.
+  const bool file = report::of_whole_files(outcome.result) ||
+                    (directories && !outcome.files.all.empty());
+  if (file && !first_different) first_different = pair.name;
   if (outcome.result == PairResult::missing)
     ++(pair.actual.empty() ? pairing.golden_only : pairing.actual_only);
 }

@@ -261,6 +261,7 @@ PartLine part_line(const PartItem& item) {
   if (!files.tells_file) found["tells_file"] = false;
   if (!files.actual_name.empty()) found["actual_name"] = files.actual_name;
   if (item.pair.outcome.cause) found["cause"] = shards::cause_json(*item.pair.outcome.cause);
+  report::add_file_differences(item.pair.outcome.files, found);
   if (files.tensor) found["tensor"] = json_number(*files.tensor);
   return {.number = files.number,
           .result = std::move(result),

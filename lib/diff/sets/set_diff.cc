@@ -87,6 +87,7 @@ class Comparison {
                            .memory = of_.options_.execution.memory / of_.workers_,
                            .cancel = of_.options_.execution.cancel};
       tensors_.clear();
+      about_ = about(pair_);
       same_ = diff(*pair_.actual, *pair_.golden, options,
                    [this](const TensorDiff& diff) { tensors_.push_back(diff); });
       pair_.actual.reset();
@@ -101,7 +102,7 @@ class Comparison {
       if (!compared) return of_.compare(pair_);
       of_.begin(pair_.files);
       for (const TensorDiff& diff : tensors_) of_.take(diff);
-      BTF_TRY(of_.end(same_));
+      BTF_TRY(of_.end(same_, std::move(about_)));
       if (of_.options_.execution.progress) of_.options_.execution.progress(bytes_);
       return {};
     }
@@ -111,6 +112,7 @@ class Comparison {
     PreparedPair pair_;
     std::uint64_t bytes_;
     Result<bool> same_ = false;
+    FileDifferences about_;
     std::vector<TensorDiff> tensors_;
   };
 
@@ -210,10 +212,14 @@ class Comparison {
         for (const ChosenPair::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
         return numbers;
       };
+      FileDifferences found = about(*ready);
       same = diff(*ready->actual, *ready->golden, ready->options, [&](const TensorDiff& diff) {
         begin_next();
         take(diff);
-        if (ended) ended = end(diff.result == DiffResult::same);
+        // Of the files themselves it is told once, with their first tensor.
+        FileDifferences own = files.tensor == 0 ? std::move(found) : FileDifferences();
+        const bool alike = diff.result == DiffResult::same && own.all.empty();
+        if (ended) ended = end(alike, std::move(own));
       });
     }
     BTF_TRY(ended);
@@ -230,11 +236,19 @@ class Comparison {
     sink_.begin(pair_);
   }
 
+  // Where files cannot be compared so, the comparison of their tensors says why.
+  static FileDifferences about(const PreparedPair& pair) {
+    return file_differences(*pair.actual, *pair.golden, pair.options.strict)
+        .value_or(FileDifferences());
+  }
+
   // The tensors of the pair, as they are found.
   Status compare(const PreparedPair& pair) {
     begin(pair.files);
-    return end(diff(*pair.actual, *pair.golden, pair.options,
-                    [this](const TensorDiff& diff) { take(diff); }));
+    FileDifferences found = about(pair);
+    const auto same = diff(*pair.actual, *pair.golden, pair.options,
+                           [this](const TensorDiff& diff) { take(diff); });
+    return end(same, std::move(found));
   }
 
   void take(const TensorDiff& diff) {
@@ -243,12 +257,15 @@ class Comparison {
     sink_.take(diff);
   }
 
-  Status end(const Result<bool>& same) {
+  Status end(const Result<bool>& same, FileDifferences about = {}) {
     if (!same) return end(same.error());
+    compared_ += about.all.empty() ? 0 : 1;
     if (troubled_ > 0)
       return end(PairOutcome{.result = PairResult::trouble,
-                             .error = trouble_of_tensors(first_trouble_, troubled_)});
-    return end({.result = *same ? PairResult::same : PairResult::different});
+                             .error = trouble_of_tensors(first_trouble_, troubled_),
+                             .files = std::move(about)});
+    return end({.result = *same ? PairResult::same : PairResult::different,
+                .files = std::move(about)});
   }
 
   // Whoever interrupts wants no report. Of two files the error is the result of the whole.

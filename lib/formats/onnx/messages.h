@@ -22,6 +22,10 @@ extern const ProtoMessage kSequence;  // also what an optional is, with the same
 extern const ProtoMessage kOptional;
 extern const ProtoMessage kMap;
 extern const ProtoMessage kOperatorSetId;
+extern const ProtoMessage kType;
+extern const ProtoMessage kTypeTensor;
+extern const ProtoMessage kTensorShape;
+extern const ProtoMessage kTensorShapeDimension;
 extern const ProtoMessage kAny;  // of whose fields nothing is known
 
 namespace model {
@@ -45,7 +49,8 @@ inline constexpr std::uint64_t kName = 1, kFloat = 2, kInteger = 3, kString = 4,
                                kReference = 21, kSparseTensor = 22;
 }
 namespace function {
-inline constexpr std::uint64_t kName = 1, kNode = 7, kDomain = 10, kOverload = 13;
+inline constexpr std::uint64_t kName = 1, kInput = 4, kOutput = 5, kAttribute = 6, kNode = 7,
+                               kOperatorSet = 9, kDomain = 10, kOverload = 13;
 }
 namespace sequence {
 inline constexpr std::uint64_t kName = 1, kElementType = 2, kTensors = 3, kSparseTensors = 4,
@@ -55,7 +60,10 @@ namespace map {
 inline constexpr std::uint64_t kValues = 5;
 }
 namespace value_info {
-inline constexpr std::uint64_t kName = 1;
+inline constexpr std::uint64_t kName = 1, kType = 2;
+}
+namespace type {
+inline constexpr std::uint64_t kTensor = 1, kElement = 1, kShape = 2, kDimValue = 1, kDimParam = 2;
 }
 namespace annotation {
 inline constexpr std::uint64_t kTensor = 1, kParameter = 2;

@@ -7,10 +7,6 @@
 namespace btf::onnx {
 
 extern const ProtoMessage kTensorSegment;
-extern const ProtoMessage kType;
-extern const ProtoMessage kTypeTensor;
-extern const ProtoMessage kTensorShape;
-extern const ProtoMessage kTensorShapeDimension;
 extern const ProtoMessage kTypeSequence;
 extern const ProtoMessage kTypeMap;
 extern const ProtoMessage kTypeOptional;

@@ -166,6 +166,20 @@ Json used_tolerance(const TensorDiff& diff) {
 
 }  // namespace
 
+void add_file_differences(const FileDifferences& files, Json& object) {
+  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
+  if (!files.all.empty())
+    object["differences"] = list(files.all, [&](const FileDifference& found) {
+      return Json{{"part", found.part},
+                  {"subject", text(found.subject)},
+                  {"what", text(found.what)},
+                  {"actual", text(found.actual)},
+                  {"golden", text(found.golden)},
+                  {"text", found.text()}};
+    });
+  if (!files.uncompared.empty()) object["uncompared"] = files.uncompared;
+}
+
 std::string schema_name(JsonSchema schema) {
   return "btftool/diff/" + std::to_string(static_cast<int>(schema));
 }
@@ -303,11 +317,13 @@ class SetReport final : public JsonReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     ++members_;
     const auto path = [](const std::string& side) { return side.empty() ? Json() : Json(side); };
-    files_.document().item({{"name", pair.name},
-                            {"actual", path(pair.actual)},
-                            {"golden", path(pair.golden)},
-                            {"result", result_name(outcome.result)},
-                            {"error", error_of(pair, outcome)}});
+    Json file{{"name", pair.name},
+              {"actual", path(pair.actual)},
+              {"golden", path(pair.golden)},
+              {"result", result_name(outcome.result)},
+              {"error", error_of(pair, outcome)}};
+    add_file_differences(outcome.files, file);
+    files_.document().item(file);
     files_.settle();
   }
 
@@ -333,23 +349,27 @@ class FileReport final : public JsonReport {
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
-    if (!directories()) return;
+    if (!directories()) return add_file_differences(outcome.files, of_two_);
+    Json file{{"path", pair.name},
+              {"result", result_name(outcome.result)},
+              {"error", error_of(pair, outcome)}};
+    add_file_differences(outcome.files, file);
     JsonDocument& files = files_.document();
-    files.begin_object().members({{"path", pair.name},
-                                  {"result", result_name(outcome.result)},
-                                  {"error", error_of(pair, outcome)}});
+    files.begin_object().members(file);
     files.begin_list("tensors").items(std::exchange(tensors_, {}).document().take()).end().end();
     files_.settle();
   }
 
  private:
   Status write_lists(JsonDocument& document) override {
+    document.members(of_two_);
     return directories() ? write_list("files", files_, document)
                          : write_list("tensors", tensors_, document);
   }
 
   SpooledJson tensors_;  // of the pair of files
   SpooledJson files_;
+  Json of_two_ = Json::object();
 };
 
 }  // namespace

@@ -15,4 +15,7 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema);
 
 std::unique_ptr<DiffReport> json_report(ReportOptions options, TextSink sink);
 
+// Adds what files differ in beside their tensors, if they do.
+void add_file_differences(const FileDifferences& files, Json& object);
+
 }  // namespace btf::report

@@ -46,6 +46,12 @@ class JunitReport final : public DiffReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     if (of_whole_files(outcome.result))
       fail(add_test("file"), result_name(outcome.result), whole_files_text(pair, outcome), {});
+    if (!outcome.files.all.empty()) {
+      std::string text;
+      for (const FileDifference& found : outcome.files.all) text += found.text() + "\n";
+      fail(add_test("files"), result_name(PairResult::different), file_differences_text(outcome),
+           text);
+    }
     // Errors of tensors are reported with the tensors.
     if (outcome.result == PairResult::trouble && counts_.errors == 0)
       add_error(add_test("file"), outcome.error);

@@ -122,4 +122,14 @@ void note_close(const TensorDiff& diff, std::vector<Tolerance>& close) {
   if (judged && close.size() < kMost && std::ranges::none_of(close, alike)) close.push_back(used);
 }
 
+std::string file_differences_text(const PairOutcome& outcome) {
+  constexpr std::size_t kMost = 3;
+  const std::vector<FileDifference>& all = outcome.files.all;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, all.size()); ++i)
+    text += (i == 0 ? "the files differ: " : "; ") + printable(all[i].text());
+  if (all.size() > kMost) text += "; and in " + std::to_string(all.size() - kMost) + " more";
+  return text;
+}
+
 }  // namespace btf::report

@@ -34,4 +34,7 @@ void add_pairing(const TensorDiff& diff, PairingCounts& counts);
 // Adds the tolerance of a tensor that was judged if no other had it.
 void note_close(const TensorDiff& diff, std::vector<Tolerance>& close);
 
+// "files differ in 2 things: metadata 'by': 'a' against 'b'; ..."; empty: they do not.
+std::string file_differences_text(const PairOutcome& outcome);
+
 }  // namespace btf::report

@@ -40,6 +40,13 @@ std::string verdict(const DiffTotals& totals, Paint paint, const ReportOptions& 
   if (totals.directories && judged > 0) counts = of(totals.different_files, judged, "file");
   if (totals.tensors > 0)
     counts += (counts.empty() ? "" : ", ") + of(totals.different_tensors, totals.tensors, "tensor");
+  if (totals.file_differences > 0)
+    counts += (totals.tensors == 0             ? ""
+               : totals.different_tensors == 0 ? " the same, but "
+                                               : ", and ") +
+              counted(totals.file_differences, "difference") +
+              (totals.tensors == 0 ? "" : " beside them");
+  if (counts.empty()) counts = "no tensors";
   return text + counts + " (" + criteria_text(options, totals.close) + ")";
 }
 
@@ -85,6 +92,7 @@ class Screen final : public DiffReport {
         first_different_ = printable(pair.name);
       table_.add(set_row(pair, outcome));
     }
+    note_files(pair, outcome.files);
     // After trouble of two files nothing follows.
     print(trouble && !directories_);
   }
@@ -92,6 +100,7 @@ class Screen final : public DiffReport {
   Status finish(const DiffTotals& totals) override {
     if (only_) {
       for (const std::string& line : told_alone(*only_)) out_.line(line);
+      put_files();
       put_pairing(totals);
       for (const std::string& line : wrapped(verdict(totals, paint_, options_), room_, kIndent))
         out_.line(line);
@@ -103,6 +112,7 @@ class Screen final : public DiffReport {
     if (hidden_ > 0)
       out_.line("not shown: details of " + counted(hidden_, "tensor") + "; " +
                 in_words(options_.member_names, "`text.all` shows them"));
+    put_files();
     put_pairing(totals);
     put_wrapped(verdict(totals, paint_, options_));
     if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
@@ -117,6 +127,33 @@ class Screen final : public DiffReport {
   void put_next(const std::string& command) {
     if (!command.empty())
       out_.line("next: " + continued(command, room_, kNext, options_.text.whole_lines));
+  }
+
+  // A line for each difference of the files themselves.
+  void note_files(const FilePair& pair, const FileDifferences& files) {
+    constexpr std::size_t kMost = 20;
+    const std::string of = directories_ ? printable(pair.name) + ": " : "";
+    for (const FileDifference& found : files.all) {
+      if (options_.text.all || about_files_.size() < kMost)
+        about_files_.push_back(of + printable(found.text()));
+      else
+        ++files_hidden_;
+    }
+    if (!files.all.empty() && directories_ && first_different_.empty())
+      first_different_ = printable(pair.name);
+    if (files.uncompared.empty()) return;
+    if (options_.text.all || about_files_.size() < kMost)
+      about_files_.push_back(of + printable(files.uncompared));
+    else
+      ++files_hidden_;
+  }
+
+  void put_files() {
+    for (const std::string& line : about_files_)
+      for (const std::string& piece : wrapped(line, room_, kIndent)) out_.line(piece);
+    if (files_hidden_ > 0)
+      out_.line("and " + counted(files_hidden_, "line") + " more; " +
+                in_words(options_.member_names, "`text.all` shows them"));
   }
 
   std::string next_for(const TensorDiff& diff) const {
@@ -201,6 +238,8 @@ class Screen final : public DiffReport {
   std::uint64_t in_trouble_ = 0;  // of these
   std::uint64_t hidden_ = 0;      // tensors of which there is more to say
   std::vector<std::string> block_;
+  std::vector<std::string> about_files_;  // how they differ beside their tensors
+  std::uint64_t files_hidden_ = 0;        // lines of these
   std::string first_different_;
   std::string next_;          // command to type, of the first that differs in its values
   std::string next_of_rest_;  // likewise, of what has none

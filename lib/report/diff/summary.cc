@@ -59,11 +59,22 @@ class SummaryReport final : public DiffReport {
       text += fmt::format(": {} of {}; ", sums_.troubled,
                           counted(sums_.troubled + sums_.tensors, "tensor"));
     }
-    text += sums_.different > 0
+    text += !outcome.files.all.empty() && sums_.different == 0
+                ? fmt::format("{}: {} the same", paint_.red("different"),
+                              counted(sums_.tensors, "tensor"))
+            : sums_.different > 0
                 ? fmt::format("{}: {} of {}", paint_.red("different"), sums_.different,
                               counted(sums_.tensors, "tensor"))
                 : fmt::format("{}: {}", paint_.green("same"), counted(sums_.tensors, "tensor"));
     const std::string paired = pairing_text(sums_.pairing);
+    const std::string files = file_differences_text(outcome);
+    if (!files.empty()) {
+      put(text + figures() + (paired.empty() ? "" : ", paired " + paired) + "; " + files + " (" +
+          criteria_text(options_, sums_.close) + ")");
+      return;
+    }
+    if (!outcome.files.uncompared.empty())
+      text += "; " + printable(outcome.files.uncompared) + ";";
     put(text + figures() + (paired.empty() ? "" : ", paired " + paired) + " (" +
         criteria_text(options_, sums_.close) + ")");
   }

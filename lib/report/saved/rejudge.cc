@@ -77,7 +77,8 @@ PairOutcome beginning(const SetDiffResult::Pair& pair) {
   else if (outcome.result == PairResult::trouble)
     outcome.cause = Error{ErrorCode::refused, outcome.error};
   else if (outcome.result != PairResult::missing && outcome.result != PairResult::bytes)
-    outcome.result = PairResult::same;
+    outcome.result =
+        outcome.files.all.empty() ? PairResult::same : PairResult::different;
   return outcome;
 }
 
@@ -111,7 +112,7 @@ void judge(const SetDiffResult& report, const SetDiffResult::Pair& pair,
     if (outcome.result == PairResult::trouble)
       outcome.cause = std::move(open.cause);
     else
-      outcome = std::move(open);
+      open.files = std::move(outcome.files), outcome = std::move(open);
   }
   if (outcome.error.empty()) outcome.error = totals.trouble_text();
   sink.end(pair.files, outcome);

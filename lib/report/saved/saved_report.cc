@@ -27,6 +27,19 @@ PairOutcome outcome(const JsonNode& file) {
   return {};
 }
 
+// Reports of earlier versions have none.
+FileDifferences file_differences(const JsonNode& file) {
+  FileDifferences files;
+  const auto text = [](const JsonNode& node) { return node.null() ? std::string() : node.text(); };
+  if (file.has("differences"))
+    file["differences"].each([&](const JsonNode& node) {
+      files.all.push_back({node["part"].text(), text(node["subject"]), text(node["what"]),
+                           text(node["actual"]), text(node["golden"])});
+    });
+  if (file.has("uncompared")) files.uncompared = file["uncompared"].text();
+  return files;
+}
+
 void read_tensors(const JsonNode& list, SetDiffResult::Pair& pair) {
   list.each([&](const JsonNode& node) {
     if (!node.failed()) pair.tensors.push_back(saved_tensor(node, JsonSchema::files));
@@ -37,6 +50,7 @@ void read_tensors(const JsonNode& list, SetDiffResult::Pair& pair) {
 SetDiffResult::Pair file_pair(const JsonNode& file, const SetDiffResult& report) {
   SetDiffResult::Pair pair;
   pair.outcome = outcome(file);
+  pair.outcome.files = file_differences(file);
   pair.files.name = file["path"].text();
   pair.files.actual = report.actual + "/" + pair.files.name;
   pair.files.golden = report.golden + "/" + pair.files.name;
@@ -60,6 +74,7 @@ void read_files(const JsonNode& root, SetDiffResult& report) {
       if (!file.failed()) report.pairs.push_back(file_pair(file, report));
     });
   report.pairs.push_back({{report.actual, report.actual, report.golden}, {}, {}, {}});
+  report.pairs.front().outcome.files = file_differences(root);
   read_tensors(root["tensors"], report.pairs.front());
 }
 
@@ -105,6 +120,7 @@ SetDiffResult::Pair saved_pair(const JsonNode& member, const char* name) {
   const auto path = [](const JsonNode& side) { return side.null() ? std::string() : side.text(); };
   SetDiffResult::Pair pair;
   pair.outcome = outcome(member);
+  pair.outcome.files = file_differences(member);
   pair.files = {member[name].text(), path(member["actual"]), path(member["golden"])};
   const bool missing = pair.files.actual.empty() != pair.files.golden.empty();
   // A tensor that is missing makes its pair different.

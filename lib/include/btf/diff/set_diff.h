@@ -12,6 +12,7 @@
 
 #include "btf/api.h"
 #include "btf/diff.h"
+#include "btf/diff/file_differences.h"
 #include "btf/diff/tensor_diff.h"
 #include "btf/error.h"
 #include "btf/file.h"
@@ -106,6 +107,7 @@ struct PairOutcome {
   PairResult result = PairResult::same;
   std::string error{};           // of trouble, and how bytes differ
   std::optional<Error> cause{};  // of trouble of the pair as a whole
+  FileDifferences files{};       // beside the tensors
 };
 
 // The error of an outcome: that of the first of `count` tensors that could not be compared.

@@ -84,6 +84,7 @@ struct DiffTotals {
   std::uint64_t troubled_tensors = 0;
   std::uint64_t different_tensors = 0;
   std::uint64_t compared = 0;  // elements
+  std::uint64_t file_differences = 0;  // beside the tensors
   bool directories = false;
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
   std::vector<std::string> others{};             // paths of files beside the tensors of directories

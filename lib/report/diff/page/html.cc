@@ -130,6 +130,8 @@ class HtmlReport final : public DiffReport {
   std::uint64_t detailed_ = 0;  // have a section, or would have had one
   std::uint64_t sections_ = 0;
   std::uint64_t compared_ = 0;  // elements
+  static constexpr std::size_t kMostUncompared = 5;
+  std::vector<std::string> uncompared_;  // sentences
   std::uint64_t mismatched_ = 0;
   bool counted_ = true;  // mismatched_ is known
   Rows different_;
@@ -204,6 +206,10 @@ void HtmlReport::take(const TensorDiff& diff) {
 void HtmlReport::end(const FilePair& pair, const PairOutcome& outcome) {
   if (of_whole_files(outcome.result))
     pair_row(result_name(outcome.result), whole_files_text(pair, outcome));
+  if (!outcome.files.all.empty()) pair_row("different", file_differences_text(outcome));
+  if (!outcome.files.uncompared.empty() && uncompared_.size() < kMostUncompared)
+    uncompared_.push_back((directories_ ? printable(pair.name) + ": " : "") +
+                          printable(outcome.files.uncompared));
   if (outcome.result == PairResult::trouble && !troubled_) pair_row("trouble", outcome.error);
 }
 
@@ -255,6 +261,7 @@ std::string HtmlReport::overview(const DiffTotals& totals) const {
     elements += html_count(mismatched_) + " mismatched (" +
                 html_text(percent(mismatched_, compared_)) + ")";
   fact("elements", elements);
+  for (const std::string& what : uncompared_) fact("not compared", html_text(what));
   return html + "</dl>\n</header>\n";
 }
 

@@ -1,0 +1,27 @@
+// How the graphs of two ONNX models differ, beside the tensors in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "btf/diff/file_differences.h"
+#include "btf/error.h"
+#include "btf/file.h"
+
+namespace btf {
+
+struct ModelDifferences {
+  bool models = false;  // both files are: there is something to compare
+  std::vector<FileDifference> all{};
+  std::uint64_t nodes = 0;  // of golden, and those that only actual has
+
+  // "only tensors were compared; the graphs differ in 1 of 27 nodes: Conv_3 dilations, pads"; empty:
+  // they do not differ.
+  std::string summary() const;
+
+  // An error: a graph cannot be read.
+  static Result<ModelDifferences> of(const TensorFile& actual, const TensorFile& golden);
+};
+
+}  // namespace btf
