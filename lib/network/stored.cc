@@ -52,9 +52,20 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
   options.dtype = DType::float64;
   options.layout = Layout::linear;
   BTF_ASSIGN(const LoadedTensor loaded, read_tensor(*stored.file_, own, options));
-  stored.whole_.resize(stored.elements_);
-  widener<double>(DType::float64)(loaded.tensor.bytes.data(), 1, stored.elements_,
-                                  stored.whole_.data());
+  std::vector<double> numbers(stored.elements_);
+  widener<double>(DType::float64)(loaded.tensor.bytes.data(), 1, stored.elements_, numbers.data());
+  stored.whole_ = std::make_shared<const std::vector<double>>(std::move(numbers));
+  return stored;
+}
+
+StoredNumbers StoredNumbers::of(std::shared_ptr<const std::vector<double>> numbers, Dims dims,
+                                DType dtype) {
+  StoredNumbers stored;
+  stored.tensor_ = std::make_unique<TensorInfo>();
+  stored.tensor_->dtype = dtype;
+  stored.tensor_->dims = std::move(dims);
+  stored.elements_ = numbers->size();
+  stored.whole_ = std::move(numbers);
   return stored;
 }
 

@@ -25,6 +25,9 @@ class StoredNumbers {
   // whose scales are a tensor of blocks, sparse tensors of many elements.
   static Result<StoredNumbers> open(std::shared_ptr<const TensorFile> file, TensorInfo tensor,
                                     QuantizePlan scales = {});
+  // Numbers that are in memory, in row-major order.
+  static StoredNumbers of(std::shared_ptr<const std::vector<double>> numbers, Dims dims,
+                          DType dtype);
 
   // Notes its errors of reading there, too, under this name.
   void note_troubles(std::shared_ptr<ReadTroubles> troubles, std::string name) {
@@ -63,7 +66,7 @@ class StoredNumbers {
   void give_up(const Error& error);
   std::uint64_t stored_place(std::uint64_t number) const;
   double code_at(std::uint64_t number) {
-    if (!stored_) return whole_[number];
+    if (!stored_) return (*whole_)[number];
     const std::uint64_t place = plain_ ? number : stored_place(number);
     const auto slot = slot_of(place / kBlock);
     return slot ? numbers_[*slot * kBlock + place % kBlock] : kNoNumber;
@@ -108,7 +111,7 @@ class StoredNumbers {
   std::shared_ptr<ReadTroubles> noted_;  // nullptr: nowhere
   std::string name_;
   std::vector<std::byte> run_;  // bytes of what is passed over
-  std::vector<double> whole_;   // of what is read at once
+  std::shared_ptr<const std::vector<double>> whole_;  // of what is read at once
   std::optional<double> peak_;
 };
 

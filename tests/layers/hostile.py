@@ -122,8 +122,7 @@ class Asked:
                               capture_output=True, timeout=60)
         if done.returncode not in (0, 1, 2) or not done.stdout or (done.returncode == 2 and not done.stderr):
             raise SystemExit(f"{self.name}: exit code {done.returncode}: {done.stderr.decode()[-300:]}")
-        if self.name != "deep":
-            self.fit(path)
+        self.fit(path)
         report = json.loads(done.stdout)
         if "error" in report:
             return None, done.stderr.decode()

@@ -25,7 +25,7 @@ struct DumpedTensor {
 // For several threads at once, once it is listed.
 class Dump {
  public:
-  // `network`: nullptr, where there is none. What cannot be read is put into `troubles`.
+  // `network`: nullptr, where there is none; it outlives the dump. What cannot be read is put into `troubles`.
   static Result<Dump> list(TensorSet& set, const network::Network* network,
                            std::vector<std::string>& troubles);
 
@@ -37,13 +37,18 @@ class Dump {
   std::uint64_t bytes(const DumpedTensor& tensor) const;
   // An error: why its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;
+  // The numbers of a value that was not dumped, computed from those that were, if they are few. Each
+  // is computed once, from what the values before it came to: a chain of them costs no more than its
+  // nodes. Nothing: there are many; an error: why they cannot be computed.
+  Result<std::optional<network::StoredNumbers>> computed(std::uint32_t value) const;
   // Errors of reading its tensors, whatever was made of them.
   std::vector<std::string> read_troubles() const { return troubles_->texts(); }
   // Such an error of another process.
   void note(const Error& error) const { troubles_->note(error); }
 
  private:
-  explicit Dump(TensorSet& set) : set_(set), mutex_(std::make_unique<std::mutex>()) {}
+  class Computed;
+  Dump(TensorSet& set, const network::Network* network);
   void match(const network::Network& network, std::vector<std::string>& troubles);
   Result<network::StoredNumbers> open_locked(const DumpedTensor& tensor) const;
 
@@ -52,11 +57,16 @@ class Dump {
   std::unordered_map<std::uint32_t, std::size_t> by_value_;
   std::unique_ptr<std::mutex> mutex_;
   std::shared_ptr<ReadTroubles> troubles_ = std::make_shared<ReadTroubles>();
+  std::shared_ptr<Computed> computed_;  // with a network
 };
 
 // For evaluations of nodes; the dump outlives it.
 network::FindStored stored_in(const Dump& dump);
 
-inline constexpr std::uint64_t kMostTerms = 1U << 24;  // of values that are computed for one node
+inline constexpr std::uint64_t kMostTerms = 1U << 24;  // elements read or computed for one node
+// Those for all values that were not dumped, together: each has the same part of them, whoever
+// computes it and when, and at least kLeastTermsOfValue.
+inline constexpr std::uint64_t kTermsOfValues = 1U << 28;
+inline constexpr std::uint64_t kLeastTermsOfValue = 1U << 18;
 
 }  // namespace btf

@@ -3,15 +3,8 @@
 #include <algorithm>
 
 #include "btf/try.h"
-#include "network/evaluation.h"
 
 namespace btf {
-namespace {
-
-constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
-
-}  // namespace
-
 bool NodeValues::is_float(std::size_t input) const {
   return input < node_.inputs.size() && node_.inputs[input] != network::kNoValue &&
          this->input(input).floating;
@@ -56,16 +49,10 @@ Result<std::optional<Numbers>> open_numbers(const network::Network& network, con
     BTF_ASSIGN(network::StoredNumbers stored, network.weight(network.values()[value]));
     return std::optional<Numbers>(std::in_place, std::move(stored));
   }
-  network::Evaluation evaluation(network, stored_in(dump), kMostTerms);
-  const auto tensor = evaluation.computed(value);
-  if (evaluation.unread()) return std::unexpected(*evaluation.unread());
-  if (!tensor || (*tensor)->elements() > kMostComputed) return std::nullopt;
-  std::vector<double> numbers((*tensor)->elements());
-  for (std::uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = (*tensor)->value(i);
-  if (evaluation.unread()) return std::unexpected(*evaluation.unread());
-  if (!evaluation.effort().trouble.empty()) return std::nullopt;
-  return std::optional<Numbers>(std::in_place, std::move(numbers), (*tensor)->dims(),
-                                (*tensor)->dtype());
+  auto computed = dump.computed(value);
+  if (!computed && is_of_reading(computed.error())) return std::unexpected(computed.error());
+  if (!computed || !*computed) return std::nullopt;
+  return std::optional<Numbers>(std::in_place, **std::move(computed));
 }
 
 }  // namespace btf

@@ -12,16 +12,12 @@ constexpr std::size_t kLeastRun = 1024;
 }  // namespace
 
 Status Numbers::read(std::uint64_t first, std::span<double> into) {
-  if (!stored_) {
-    std::copy_n(held_.begin() + static_cast<std::ptrdiff_t>(first), into.size(), into.begin());
-    return {};
-  }
   // Single numbers are near one another: of a value that is broadcast, or a group's.
   if (into.size() < kLeastRun)
-    stored_->numbers_at(first, into);
+    stored_.numbers_at(first, into);
   else
-    stored_->pass_over(first, into);
-  if (stored_->trouble()) return std::unexpected(*stored_->trouble());
+    stored_.pass_over(first, into);
+  if (stored_.trouble()) return std::unexpected(*stored_.trouble());
   return {};
 }
 

@@ -19,22 +19,17 @@ inline constexpr std::size_t kFitRun = 4096;  // numbers that are looked at toge
 class Numbers {
  public:
   explicit Numbers(network::StoredNumbers stored) : stored_(std::move(stored)) {}
-  Numbers(std::vector<double> numbers, Dims dims, DType dtype)
-      : held_(std::move(numbers)), dims_(std::move(dims)), dtype_(dtype) {}
 
-  const Dims& dims() const { return stored_ ? stored_->tensor().dims : dims_; }
-  DType dtype() const { return stored_ ? *stored_->tensor().dtype : dtype_; }
+  const Dims& dims() const { return stored_.tensor().dims; }
+  DType dtype() const { return *stored_.tensor().dtype; }
   bool floating() const { return info(dtype()).floating(); }
-  std::uint64_t elements() const { return stored_ ? stored_->elements() : held_.size(); }
+  std::uint64_t elements() const { return stored_.elements(); }
 
   // As many as `into` has, from the row-major number `first` on.
   Status read(std::uint64_t first, std::span<double> into);
 
  private:
-  std::optional<network::StoredNumbers> stored_;
-  std::vector<double> held_;
-  Dims dims_;
-  DType dtype_{};
+  network::StoredNumbers stored_;
 };
 
 // The numbers of an input at the places of a result, in the result's order.

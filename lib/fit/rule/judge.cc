@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "fit/rule/edge_runs.h"
 #include "fit/rule/replay.h"
@@ -21,6 +23,8 @@ constexpr double kLeastShare = 0.02;  // less does not matter, however large it 
 constexpr double kWholeShare = 1;     // of roundings that are borne each
 // The part of the error that a result has from before below which another one does not matter.
 constexpr double kBesideBefore = 1.0 / 3;
+// Values behind a result that are looked at for what becomes of an error of it.
+constexpr int kMostLooks = 4096;
 
 class Judge {
  public:
@@ -79,6 +83,10 @@ class Judge {
   void judge_all() {
     std::ranges::fill(absorbed_, std::nullopt);
     walked_.clear();
+    // From the last node on, so that each finds what it asks of those behind it.
+    for (std::size_t node = network_.nodes().size(); node-- > 0;)
+      for (const std::uint32_t output : network_.nodes()[node].outputs)
+        if (output != kNoValue && may_be_infinite(output)) absorbed(output);
     for (std::uint32_t node = 0; node < network_.nodes().size(); ++node) {
       if (!flow_.is_live(node) || !network_.is_sound(node) ||
           !is_fit_layer(network_, measures_, node))
@@ -293,7 +301,20 @@ class Judge {
 
   // Whoever rounds the value must stay wide, too, and whoever rounds what that is computed from by
   // more than what is allowed.
-  void walk(std::uint32_t which, std::uint32_t for_node, Walk walk) {
+  void walk(std::uint32_t which, std::uint32_t for_node, const Walk& first) {
+    // What is asked next is at the back: a graph may be as deep as it likes.
+    std::vector<std::pair<std::uint32_t, Walk>> asked{{which, first}};
+    while (!asked.empty()) {
+      const auto [value, walk] = asked.back();
+      asked.pop_back();
+      const std::size_t known = asked.size();
+      step(value, for_node, walk, asked);
+      std::reverse(asked.begin() + static_cast<std::ptrdiff_t>(known), asked.end());
+    }
+  }
+
+  void step(std::uint32_t which, std::uint32_t for_node, Walk walk,
+            std::vector<std::pair<std::uint32_t, Walk>>& next) {
     const std::uint32_t node = network_.values()[which].node;
     if (node == kNoNode || network_.values()[which].weight || !value(which).floating) return;
     if (walk.at_node > 0) {
@@ -321,10 +342,9 @@ class Judge {
         // What becomes zero farther back is ordinary: activations do.
         constexpr int kDepth = 3;
         if (changes && walk.depth < kDepth)
-          this->walk(input, for_node, {.allowed = 0, .nonfinite = true, .depth = walk.depth + 1});
+          next.push_back({input, {.allowed = 0, .nonfinite = true, .depth = walk.depth + 1}});
       } else if (effect.error > walk.allowed || (effect.nonfinite > 0 && effect.gain > 0)) {
-        this->walk(input, for_node,
-                   {.allowed = walk.allowed / effect.gain, .at_node = walk.at_node});
+        next.push_back({input, {.allowed = walk.allowed / effect.gain, .at_node = walk.at_node}});
       }
     }
   }
@@ -358,12 +378,15 @@ class Judge {
   // Is it still one to speak of a few layers on?
   bool spreads_from(std::uint32_t node, double error) const {
     constexpr int kDepth = 4;
+    int looks = kMostLooks;
     return std::ranges::any_of(network_.nodes()[node].outputs, [&](std::uint32_t output) {
-      return output != kNoValue && spreads(output, error, kDepth);
+      return output != kNoValue && spreads(output, error, kDepth, looks);
     });
   }
 
-  bool spreads(std::uint32_t which, double error, int depth) const {
+  // `looks`: as many values are looked at; where that does not tell, it still is one.
+  bool spreads(std::uint32_t which, double error, int depth, int& looks) const {
+    if (looks-- <= 0) return true;
     if (!value(which).floating) return true;  // codes: not followed
     if (error == 0 || error <= least_ * value(which).measure.rms()) return false;
     if (flow_.is_output(which) || depth == 0) return true;
@@ -378,7 +401,7 @@ class Judge {
         const double own = value(which).measure.rms();
         const double as_relative = own > 0 ? value(output).measure.rms() / own : 1;
         return spreads(output, error * (found != nullptr ? found->gain : as_relative),
-                       moved ? depth : depth - 1);
+                       moved ? depth : depth - 1, looks);
       });
     });
   }
