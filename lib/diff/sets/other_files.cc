@@ -29,7 +29,7 @@ std::vector<FilePair> pair_others(const TensorSet& actual, const TensorSet& gold
 
 Result<PairOutcome> compare_bytes(const FilePair& pair) {
   if (pair.actual.empty() || pair.golden.empty()) return PairOutcome{.result = PairResult::missing};
-  BTF_ASSIGN(const FileDifference found, compare_files(pair.actual, pair.golden));
+  BTF_ASSIGN(const ByteDifference found, compare_files(pair.actual, pair.golden));
   const std::string byte = std::to_string(found.offset);
   switch (found.end) {
     case FileEnd::both:

@@ -43,7 +43,7 @@ class PlainFile {
 
 }  // namespace
 
-Result<FileDifference> compare_files(const std::string& left, const std::string& right) {
+Result<ByteDifference> compare_files(const std::string& left, const std::string& right) {
   BTF_ASSIGN(PlainFile left_file, PlainFile::open(left));
   BTF_ASSIGN(PlainFile right_file, PlainFile::open(right));
   std::array<char, 1U << 16> left_bytes;
@@ -55,9 +55,9 @@ Result<FileDifference> compare_files(const std::string& left, const std::string&
     const auto end = left_bytes.begin() + static_cast<std::ptrdiff_t>(common);
     const auto differs = std::mismatch(left_bytes.begin(), end, right_bytes.begin()).first;
     offset += static_cast<std::uint64_t>(differs - left_bytes.begin());
-    if (differs != end) return FileDifference{offset, FileEnd::neither};
-    if (some != other) return FileDifference{offset, some < other ? FileEnd::left : FileEnd::right};
-    if (some == 0) return FileDifference{offset, FileEnd::both};
+    if (differs != end) return ByteDifference{offset, FileEnd::neither};
+    if (some != other) return ByteDifference{offset, some < other ? FileEnd::left : FileEnd::right};
+    if (some == 0) return ByteDifference{offset, FileEnd::both};
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr double kNormalTails = 3;  // the fourth moment by the square of the second
 
 // Numbers that look random and are always the same.
-std::uint64_t mixed(std::uint64_t x) {
+std::uint64_t scrambled(std::uint64_t x) {
   x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return x ^ (x >> 32);
@@ -33,7 +33,7 @@ Result<double> numbers_for_one(Lookup& side, const Yardstick& yardstick, std::si
   for (std::uint64_t line = 0; line < kLines; ++line) {
     Dims index(dims.size());
     for (std::size_t d = 0; d < dims.size(); ++d)
-      index[d] = mixed(line * 64 + d + 1) % (d == dim ? size - window + 1 : dims[d]);
+      index[d] = scrambled(line * 64 + d + 1) % (d == dim ? size - window + 1 : dims[d]);
     for (std::uint64_t i = 0; i < window; ++i, ++index[dim])
       numbers.push_back(linear_key(dims, index));
   }

@@ -21,12 +21,12 @@ namespace btf::hints {
 namespace {
 
 // By the square of what is left, in parts of the square of the deviation.
-constexpr double kMostLeft = 0.06;      // a correlation of 0.97
+constexpr double kMostUncorrelated = 0.06;      // a correlation of 0.97
 constexpr double kLeastBefore = 0.05;   // what is less needs no other order
 constexpr double kLeastGained = 8;      // times less than before
 constexpr std::uint64_t kLeastElements = 24;
 constexpr std::uint64_t kMostNotFinite = 100;  // one of so many may be NaN or Inf on one side only
-constexpr std::size_t kMostWalks = 3;
+constexpr std::size_t kMostNoisyWalks = 3;
 // Two ways that leave nearly as much are the same to these numbers: the plainer one is meant.
 constexpr double kAsGood = 1.1;
 
@@ -210,7 +210,7 @@ std::optional<double> left_of(const Way& way, const Staying& side, std::span<con
 Result<std::optional<double>> look_at(const Way& way, const Staying& side) {
   if (side.yardstick.unit == 0) return std::nullopt;
   constexpr std::array<std::pair<std::size_t, double>, 3> kLooks{
-      {{2, 0.5}, {8, 0.15}, {SIZE_MAX, kMostLeft}}};
+      {{2, 0.5}, {8, 0.15}, {SIZE_MAX, kMostUncorrelated}}};
   std::optional<double> left;
   for (const auto& [count, most] : kLooks) {
     const std::span points = std::span(side.points).first(std::min(count, side.points.size()));
@@ -250,7 +250,7 @@ Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
   const double deviation = after.deviation(golden);
   const double spread = deviation * deviation;
   const double left = after.error() * after.error();
-  if (after.pairs() < kLeastElements || !(left <= kMostLeft * spread) ||
+  if (after.pairs() < kLeastElements || !(left <= kMostUncorrelated * spread) ||
       after.unlike() > inquiry.elements / kMostNotFinite)
     return std::nullopt;
   BTF_ASSIGN(const Likeness before, likeness_as_is(inquiry, side.yardstick));
@@ -296,7 +296,7 @@ SearchResult find_among_noise(const Inquiry& inquiry) {
     if (left) likely.push_back({&way, *left});
   }
   const auto hypotheses = static_cast<double>(ways.all().size());
-  for (std::size_t walks = 0; walks < kMostWalks && !likely.empty(); ++walks) {
+  for (std::size_t walks = 0; walks < kMostNoisyWalks && !likely.empty(); ++walks) {
     const double least = std::ranges::min(likely, {}, &Likely::left).left;
     const auto plainest = std::ranges::find_if(
         likely, [&](const Likely& one) { return one.left <= kAsGood * least; });
