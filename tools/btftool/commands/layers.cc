@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/diff/set_diff.h"
 #include "btf/output.h"
 #include "btf/report/report.h"
 #include "btf/tensor_set.h"
@@ -60,9 +61,9 @@ btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand
     BTF_ASSIGN(options.order, text_of(*command.order));
     options.order_path = *command.order;
   }
-  BTF_ASSIGN(btf::TwoSets sets,
-             btf::open_two_sets({command.actual, command.open_actual},
-                                {command.golden, command.open_golden}, options.execution));
+  btf::SetDiffOptions sides{.actual = options.actual, .golden = options.golden};
+  sides.each.execution = options.execution;
+  BTF_ASSIGN(btf::TwoSets sets, btf::open_sets(command.actual, command.golden, sides));
   std::vector<std::string> others;
   for (const btf::TensorSet* set : {&sets.actual, &sets.golden}) BTF_TRY(set->check_named_specs());
   for (const btf::TensorSet* set : {&sets.actual, &sets.golden}) {
