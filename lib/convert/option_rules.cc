@@ -1,4 +1,5 @@
 // Options of a conversion: which go together, all rules once.
+#include <algorithm>
 #include <array>
 
 #include "btf/convert.h"
@@ -72,6 +73,10 @@ Status check_scales(const ConvertOptions& options) {
     return wrong("`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
   if (scales.find_zero_point && scales.scale)
     return wrong("`quantization.find_zero_point` goes with `quantization.automatic` or `quantization.dequantize`");
+  if (!scales.scale_blocks.empty() && !scales.dequantize)
+    return wrong("`scale_blocks` goes with `quantization.dequantize`");
+  if (std::ranges::find(scales.scale_blocks, 0U) != scales.scale_blocks.end())
+    return wrong("a block of `scale_blocks` has no indices");
   if (!scaled || options.dtype || options.spec) return {};
   if (scales.automatic) return wrong("`quantization.automatic` needs `dtype`, the type to quantise to");
   return wrong("`quantization.scale` needs `dtype`: it decides between quantising and dequantising");

@@ -65,11 +65,11 @@ Result<PairLoader> PairLoader::of(const TensorFile& actual, const TensorFile& go
   PairLoader loader(actual, golden, options);
   BTF_ASSIGN(loader.actual_scales_,
              FileScales::of(actual,
-                            {options.dequantize, options.actual_scale, {}},
+                            {options.dequantize, options.actual_scale, options.scale_blocks},
                             options.execution));
   BTF_ASSIGN(loader.golden_scales_,
              FileScales::of(golden,
-                            {options.dequantize, options.golden_scale, {}},
+                            {options.dequantize, options.golden_scale, options.scale_blocks},
                             options.execution));
   return loader;
 }
@@ -114,7 +114,7 @@ Result<LoadedPair> PairLoader::load(const TensorPair& tensors) const {
 Status PairLoader::load_blocks(LoadedPair& pair) const {
   const bool like = pair.a.foreign_dtype == pair.b.foreign_dtype && pair.a.dims == pair.b.dims &&
                     pair.a.data_bytes == pair.b.data_bytes;
-  bool bytes = false;
+  bool bytes = options_->codes;
   if (!bytes) {
     BTF_ASSIGN(std::optional<TensorInfo> actual, actual_->dequantized(pair.a.index));
     BTF_ASSIGN(std::optional<TensorInfo> golden, golden_->dequantized(pair.b.index));
@@ -126,7 +126,7 @@ Status PairLoader::load_blocks(LoadedPair& pair) const {
     if (!like) return {};
     BTF_ASSIGN(bytes, equal_bytes(actual_->source(), pair.a.data_offset, golden_->source(),
                                   pair.b.data_offset, pair.a.data_bytes));
-    if (!bytes) pair.a.foreign_reason += ", and its bytes differ";
+    if (!bytes) pair.a.foreign_reason += ", and its bytes differ; `codes` compares these";
     if (!bytes) return {};
   }
   BTF_ASSIGN(pair.a, bytes_of(std::move(pair.a)));

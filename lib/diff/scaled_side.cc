@@ -39,12 +39,13 @@ Result<QuantizePlan> plan_as_given(const GivenScale& given, const TensorInfo& re
 }
 
 Result<QuantizePlan> plan_of_file(const TensorFile& file, const TensorInfo& record,
-                                  const ScaleOrigin& origin, const ScaleChoice&,
+                                  const ScaleOrigin& origin, const ScaleChoice& choice,
                                   const Execution& execution) {
   ConvertOptions options;
   options.dtype = kNumbers;
   options.execution = execution;
   options.quantization.dequantize = true;
+  options.quantization.scale_blocks = choice.blocks;
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options));
   auto plan = plan_quantization(file, {*source, record, target, options}, origin);

@@ -126,7 +126,7 @@ class Check(Exchange):
         self.compare("zero points of groups", tensors, "l.weight", shifted * spread(by.astype(np.float64), (6, 256), (1, 128)))
 
     def blocks(self, rng):
-        """Blocks of any size, the last one perhaps short: stated by config.json; else the only size, the usual one, or an error."""
+        """Blocks of any size, the last one perhaps short: stated by --block or config.json; else the only size, the usual one, or an error."""
         dims, block = tuple(rng.randrange(20, 300) for _ in range(2)), tuple(rng.choice((16, 32, 50, 64, 100, 128)) for _ in range(2))
         shape = tuple(-(-dim // size) for dim, size in zip(dims, block))
         held, by = codes(rng, E4M3, dims), scales(rng, F32, shape)
@@ -134,6 +134,8 @@ class Check(Exchange):
         tensors, what = {"l.weight": held, "l.weight_scale_inv": by}, f"blocks {block} of {dims}"
         path, config = self.put("codes.safetensors", safetensors(tensors)), self.path("config.json")
         numbers = held.astype(np.float64) * spread(by.astype(np.float64), dims, block)
+        stated = "x".join(map(str, block)) if block[0] != block[1] or rng.random() < 0.5 else str(block[0])
+        self.made(what + " by --block", path, numbers, "--block", stated)
         self.put("config.json", json.dumps({"quantization_config": {"weight_block_size": block}}).encode())
         self.made(what + " by config.json", path, numbers)
         os.remove(config)

@@ -117,6 +117,23 @@ def test_scales_by_hand(files):
     assert np.abs(np.load(files / "back.npy") - numbers).max() <= tensor.scales[0] / 2 * 1.0001
 
 
+def test_scales_by_links(files):
+    codes = np.arange(-20, 20, dtype=np.int8).reshape(8, 5)
+    np.savez(files / "latency.npz", output=codes, latency_ms=np.float32(1.25))
+    with pytest.raises(btf.Error, match="latency_ms"):
+        btf.convert(files / "latency.npz", files / "no.npz", dequantize=True)
+    np.savez(files / "short.npz", w=codes, w_scale=np.array([[2.0, 0.5]] * 2, np.float32))
+    with pytest.raises(btf.Error, match="block, or weight_block_size"):
+        btf.convert(files / "short.npz", files / "no.npz", dequantize=True)
+    by = np.array([[2.0, 2.0, 2.0, 2.0, 0.5]] * 8)
+    for block in 4, [4, 4], (5, 4):
+        btf.convert(files / "short.npz", files / "back.npz", dequantize=True, block=block)
+        np.testing.assert_array_equal(np.load(files / "back.npz")["w"], codes * by)
+        np.savez(files / "golden.npz", w=codes * by)
+        assert btf.diff(files / "short.npz", files / "golden.npz", dequantize=True, block=block).same
+        assert btf.layers(files / "short.npz", files / "golden.npz", dequantize=True, block=block).well
+
+
 def test_sets_and_lists_are_sources(files):
     report = btf.convert([files / "clean.npy", files / "codes.npy"], files / "both.npz")
     assert [tensor.name for tensor in report.tensors] == ["clean", "codes"]

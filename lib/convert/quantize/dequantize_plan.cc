@@ -82,7 +82,7 @@ class DequantizePlanner {
 
   // Only scales of blocks leave something to be said.
   void read_config(const TensorInfo& scales) {
-    if (has_blocks(scales, work_.record) && !link_->block)
+    if (has_blocks(scales, work_.record) && !link_->block && wanted_.scale_blocks.empty())
       config_ = quantization_config(file_.path());
   }
 
@@ -107,7 +107,7 @@ class DequantizePlanner {
     if (const std::string packed =
             packed_text(scales, work_.record, link_->zero_point || wanted_.zero_point,
                         config_ && config_->bits == kNibble);
-        !packed.empty() && !link_->block)
+        !packed.empty() && !link_->block && wanted_.scale_blocks.empty())
       return refuse_scaling(packed);
     if (!info(*scales.dtype).floating())
       return refuse_scaling(
@@ -131,7 +131,9 @@ class DequantizePlanner {
   // False if the record is no block scales of this tensor.
   Result<bool> use_blocks(const TensorInfo& scales) {
     if (work_.record.dims.empty() || !info(from()).floating()) return false;
+    const std::uint64_t stated = wanted_.scale_blocks.empty() ? 0 : wanted_.scale_blocks.back();
     for (const BlockFormatInfo& format : block_formats()) {
+      if (stated != 0 && stated != format.block) continue;
       if (info(format.element).bits != info(from()).bits || *scales.dtype != format.scale ||
           scales.dims != block_scale_dims(work_.record.dims, format.block))
         continue;
@@ -166,7 +168,9 @@ class DequantizePlanner {
     if (link_ == nullptr) return false;
     std::optional<StatedBlocks> stated;
     std::string unread;
-    if (config_)
+    if (!wanted_.scale_blocks.empty())
+      stated = StatedBlocks{wanted_.scale_blocks, "`scale_blocks`"};
+    else if (config_)
       stated = config_->blocks;
     if (!config_) unread = "; config.json beside the file cannot be read: " + config_.error().text();
     auto grid = fit_grid(scales, work_.record, *link_, stated);

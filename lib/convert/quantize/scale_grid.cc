@@ -76,7 +76,8 @@ std::string packed_in(std::uint32_t d, const TensorInfo& scales, const TensorInf
          (info(*scales.dtype).bits == 8 ? "float4_e2m1fn" : "of 4 bits") + " to a byte: the " + std::to_string(scales.dims[d]) +
          " scales of dim " + std::to_string(d) + " in " + in_tensor(scales) + " fit groups of " +
          std::to_string(group) + " of " + std::to_string(2 * codes.dims[d]) + " codes in its " +
-         dim + " bytes; packed codes are not decoded";
+         dim + " bytes; packed codes are not decoded (`scale_blocks` with a size in bytes takes each "
+         "byte for a code)";
 }
 
 std::unexpected<Error> not_as_stated(std::uint32_t d, const TensorInfo& scales,
@@ -105,7 +106,8 @@ std::unexpected<Error> several_sizes(std::uint32_t d, const TensorInfo& scales,
   if (const std::uint64_t power = std::bit_floor(most); power >= least)
     text += std::string(dim % count == 0 ? "," : ": of") + (dim % count == 0 ? " or of " : " ") +
             std::to_string(power) + ", if the last is shorter";
-  return refuse_scaling(text + "; weight_block_size in a config.json beside the file says which");
+  return refuse_scaling(text + "; `scale_blocks`, or weight_block_size in a config.json beside the "
+                               "file, says which");
 }
 
 Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo& scales,

@@ -72,9 +72,13 @@ struct DiffOptions {
   std::optional<Permute> permute{};  // of actual
   bool squeeze = false;              // both sides, without their dims of 1
   bool reshape_actual = false;       // actual, with the dims of golden, if its elements are as many
-  // Files only: compares codes as the numbers that they stand for, by the scales that their file
-  // links or that follow them, which are then not compared themselves; blocks of GGUF too.
+  // Files only: compares codes as the numbers that they stand for, by the scales that their file or
+  // a name gives them, which are then not compared themselves; blocks of GGUF too.
   bool dequantize = false;
+  std::vector<std::uint64_t> scale_blocks{};  // with `dequantize`: as in Quantization
+  // Files only: blocks of GGUF as their bytes. Without it two tensors of blocks are compared as the
+  // numbers that they stand for, and equal bytes of one type are the same.
+  bool codes = false;
   std::optional<GivenScale> actual_scale{};  // of all codes; takes precedence over the file's
   std::optional<GivenScale> golden_scale{};
   bool strict = false;     // another dtype or layout is a difference too

@@ -45,7 +45,11 @@ struct Quantization {
   // dequantize: read from there.
   bool find_zero_point = false;
   std::optional<BlockFormat> block{};  // written behind: scales, and the tensor's scale if any
-  bool dequantize = false;             // by the scale records after the data
+  bool dequantize = false;             // by the scales that the file or a name gives the codes
+  // dequantize: how many indices of a dim share a scale, where scales are for blocks of a dim and
+  // the file does not say how large: of each of the last dims, or one number for all. Empty: a
+  // config.json beside the file says it, else the only size that fits.
+  std::vector<std::uint64_t> scale_blocks{};
 
   bool active() const { return scale || automatic || block || dequantize; }
 };

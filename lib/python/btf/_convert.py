@@ -112,7 +112,7 @@ def convert(source: Path | list[Path] | TensorSet, target: Path, *, dtype: DType
     - Casts: overflow ("saturate", "ieee", "wrap", "error"), rounding, lossless.
     - The most that may be lost: max_zero and max_overflow (elements, or "1%"), min_snr (dB).
     - Scales, x = (q - zero_point) * scale: scale (a number or "auto"), scale_axis, zero_point (or
-      "auto"), block_scale ("mxfp8", "mxfp4", "nvfp4"), dequantize.
+      "auto"), block_scale ("mxfp8", "mxfp4", "nvfp4"), dequantize, block.
     - Records: duplicates (of a sparse tensor), prune_zeros, where_possible, shuffle, plain, as_uint,
       coo_code, recipient, output_spec (raw bytes), compression (1 to 22), sync (survive a power cut).
     - jobs: threads; 0: as many as there are CPUs.

@@ -148,7 +148,7 @@ def diff(actual: ArrayLike | Path, golden: ArrayLike | Path, **criteria: Unpack[
 
     Criteria: rtol, atol, ulp, close, close_as, equal_nan, strict; gates of the whole tensor: cosine,
     psnr, snr, rmse, mae, bias, max_abs, max_mismatch, max_mismatch_percent, top_k. Of paths too:
-    tensor, pair, actual_spec, golden_spec, dequantize. `hints=False` looks for no causes,
+    tensor, pair, actual_spec, golden_spec, dequantize, block, codes. `hints=False` looks for no causes,
     `figures=True` counts the figures of tensors that are the same too, as the command does for JSON,
     `show` is how many mismatches are kept, `heatmap=True` adds a map of them, `jobs` is the number of
     threads. Without any, numbers must be equal. Units, formulas and sources: docs/diff.md.

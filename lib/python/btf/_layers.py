@@ -66,7 +66,7 @@ def layers(actual: Path, golden: Path, *, graph: Path | list[Path] | None = None
     `graph`: an ONNX model, the layer list of a TensorRT engine, or a list of both; with a model,
     elements of each layer are recomputed from its own inputs. Options: actual_graph, weights=False,
     accumulate, compute ("fp16"), computes ({"softmax*": "fp32"}), order (text: a name a line),
-    baseline, isolated, max_error, require_all, hints, dequantize, jobs.
+    baseline, isolated, max_error, require_all, hints, dequantize, block, jobs.
     """
     options = plain_layers(graph, given)
     return of_layers(_btf.layers, existing(actual), existing(golden), options)

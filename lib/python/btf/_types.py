@@ -57,6 +57,8 @@ class DiffOptions(Criteria, total=False):
     heatmap: bool | None
     show: int | None
     dequantize: bool | None
+    block: int | list[int] | tuple[int, ...] | None
+    codes: bool | None
     tensor: str | None
     pair: list[str] | None
     actual_spec: str | None
@@ -77,6 +79,7 @@ class LayerOptions(TypedDict, total=False):
     require_all: bool | None
     hints: bool | None
     dequantize: bool | None
+    block: int | list[int] | tuple[int, ...] | None
     jobs: int | None
 
 
@@ -98,6 +101,7 @@ class ConvertOptions(ReadOptions, total=False):
     zero_point: int | Literal["auto"] | None
     block_scale: Literal["mxfp8", "mxfp4", "nvfp4"] | None
     dequantize: bool | None
+    block: int | list[int] | tuple[int, ...] | None
     prune_zeros: bool | None
     where_possible: bool | None
     shuffle: bool | None

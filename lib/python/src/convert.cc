@@ -157,6 +157,8 @@ const std::map<std::string, Take, std::less<>>& takes() {
        }},
       {"dequantize",
        [](nb::handle a, Conversion& c) { c.options.quantization.dequantize = nb::cast<bool>(a); }},
+      {"block",
+       [](nb::handle a, Conversion& c) { c.options.quantization.scale_blocks = sizes_of(a); }},
       {"prune_zeros", take_flag<&ConvertOptions::prune_zeros>},
       {"where_possible", take_flag<&ConvertOptions::where_possible>},
       {"shuffle", take_flag<&ConvertOptions::shuffle>},

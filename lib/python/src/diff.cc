@@ -21,6 +21,7 @@
 #include "python/src/array.h"
 #include "python/src/bindings.h"
 #include "python/src/diff.h"
+#include "python/src/options.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 #include "python/src/words.h"
@@ -106,6 +107,10 @@ SetDiffOptions diff_options(const nb::dict& given) {
       options.each.show = nb::cast<std::uint64_t>(argument);
     else if (name == "dequantize")
       options.each.dequantize = nb::cast<bool>(argument);
+    else if (name == "block")
+      options.each.scale_blocks = sizes_of(argument);
+    else if (name == "codes")
+      options.each.codes = nb::cast<bool>(argument);
     else if (name == "jobs")
       options.each.execution.jobs = nb::cast<unsigned>(argument);
     else if (name == "tensor")

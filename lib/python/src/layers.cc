@@ -19,6 +19,7 @@
 #include "python/src/bindings.h"
 #include "python/src/diff.h"
 #include "python/src/layers.h"
+#include "python/src/options.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 #include "python/src/words.h"
@@ -84,6 +85,8 @@ LayerOptions layer_options(const nb::dict& given, std::optional<std::string>& ba
       options.hints = nb::cast<bool>(argument);
     else if (name == "dequantize")
       options.dequantize = nb::cast<bool>(argument);
+    else if (name == "block")
+      options.scale_blocks = sizes_of(argument);
     else if (name == "baseline")
       baseline = nb::cast<std::string>(argument);
     else if (name == "jobs")

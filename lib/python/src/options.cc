@@ -1,6 +1,7 @@
 #include "python/src/options.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "python/src/raise.h"
 
@@ -15,6 +16,11 @@ Layout layout_named(const std::string& name) {
   for (const LayoutSpec& row : layouts())
     if (row.name == spec(layout).name && row.dla == dla) return row.layout;
   raise(fail(ErrorCode::invalid_argument, "unknown layout '" + name + "'").error());
+}
+
+std::vector<std::uint64_t> sizes_of(nb::handle argument) {
+  if (nb::isinstance<nb::int_>(argument)) return {nb::cast<std::uint64_t>(argument)};
+  return nb::cast<std::vector<std::uint64_t>>(argument);
 }
 
 CastOptions cast_options(const nb::dict& given) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/cast.h"
 #include "btf/dtype.h"
@@ -38,6 +39,9 @@ struct CastOptions {
 
 // By any of its names, and with the DLA that its rows are for: "kDLA_HWC4:xavier".
 Layout layout_named(const std::string& name);
+
+// A number, or several.
+std::vector<std::uint64_t> sizes_of(nanobind::handle argument);
 
 // Keyword arguments: dtype, layout, overflow, rounding, lossless, duplicates, jobs. Another one is
 // a TypeError that names it.

@@ -19,6 +19,7 @@ constexpr auto kWords = std::to_array<Word>({
     {"quantization.automatic", "scale='auto'"},
     {"quantization.axis", "scale_axis"},
     {"quantization.block", "block_scale"},
+    {"scale_blocks", "block"},
     {"quantization.find_zero_point", "zero_point='auto'"},
     {"tensors", "tensor"},
     {"pairs", "pair"},

@@ -342,6 +342,8 @@ std::string all_criteria(const ReportOptions& options, const std::string& close)
     add(fmt::format("quantile {} <= {}", number_text(gate.q), number_text(gate.most)));
   if (gates.top_k) add(fmt::format("top-k {}", *gates.top_k));
   if (criteria.dequantize) add("dequantize");
+  if (!criteria.scale_blocks.empty()) add("block " + by_x(criteria.scale_blocks));
+  if (criteria.codes) add("codes");
   const auto scale = [&](const char* side, const std::optional<GivenScale>& given) {
     if (!given) return;
     const bool several = given->scales.size() > 1;

@@ -109,6 +109,8 @@ std::string next_command(const LayerRun& run) {
 std::vector<std::string> scale_words(const LayerOptions& options) {
   std::vector<std::string> words;
   if (options.dequantize) words.emplace_back("--dequantize");
+  if (!options.scale_blocks.empty())
+    words.insert(words.end(), {"--block", by_x(options.scale_blocks)});
   add_scales(options.actual_scale, options.golden_scale, words);
   return words;
 }

@@ -65,6 +65,12 @@ std::string counted(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+std::string by_x(const std::vector<std::uint64_t>& sizes) {
+  std::string text;
+  for (const std::uint64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
 std::string printable(std::string_view name) {
   std::string text;
   while (!name.empty()) text += take_visible(name);

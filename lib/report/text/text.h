@@ -28,6 +28,9 @@ void append_number(std::string& line, std::uint64_t number);
 // "1 tensor", "2 tensors"
 std::string counted(std::uint64_t count, std::string_view noun);
 
+// "64x128"
+std::string by_x(const std::vector<std::uint64_t>& sizes);
+
 // A name as it may be printed: what cannot be seen, or is not UTF-8, escaped.
 std::string printable(std::string_view name);
 // A tensor's name in quotes, likewise.

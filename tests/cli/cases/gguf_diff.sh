@@ -8,6 +8,12 @@ btftool diff --no-hints --tensor blk.0.w one.gguf "$files/mixed.gguf" | head -n 
 offset=$(btftool inspect --json --tensor x.Q8_1 "$files/every.gguf" | grep -o '"data_offset":[0-9]*' | cut -d : -f 2)
 cp "$files/every.gguf" other.gguf && printf '\x11' | dd of=other.gguf bs=1 seek=$((offset + 5)) conv=notrunc status=none
 btftool -q diff other.gguf "$files/every.gguf"; echo "exit $?"
+# The bytes: of blocks that are decoded, of others, of two types.
+btftool diff --no-hints --codes --tensor blk.0.w one.gguf "$files/mixed.gguf" | head -n 1; echo "exit ${PIPESTATUS[0]}"
+btftool diff --no-hints --codes --tensor x.Q8_1 other.gguf "$files/every.gguf" | head -n 2
+btftool -q diff --codes "$files/every.gguf" "$files/every.gguf"; echo "exit $?"
+btftool diff --codes --pair x.Q8_0:x.Q4_0 "$files/every.gguf" "$files/every.gguf" | head -n 1
+btftool diff --codes --dequantize one.gguf one.gguf; echo "exit $?"
 # Against a float they are numbers where that is asked for.
 btftool -q diff "$files/mixed.gguf" "$files/mixed.btf"; echo "exit $?"
 btftool -q diff --dequantize "$files/mixed.gguf" "$files/mixed.btf"; echo "exit $?"

@@ -52,6 +52,19 @@ btftool convert --dequantize short.safetensors out.npz; echo "exit $?"
 echo '{"quantization_config": null}' >config.json
 btftool convert --dequantize short.safetensors out.npz; echo "exit $?"
 rm config.json
+echo "== --block"
+btftool diff --dequantize --block 64 short.safetensors short64.npz | tail -n 1
+btftool diff --dequantize --block 50x50 short.safetensors short50.npz | tail -n 1
+btftool layers --dequantize --block 64x64 short.safetensors short64.npz | head -n 1
+btftool -q convert --dequantize --block 64 short.safetensors out.npz && btftool diff out.npz short64.npz | tail -n 1
+btftool diff --dequantize --block 64 short.safetensors short50.npz | tail -n 2
+echo '{"quantization_config": {"weight_block_size": [50, 50]}}' >config.json
+btftool diff --dequantize --block 64 short.safetensors short64.npz | tail -n 1
+rm config.json
+btftool convert --dequantize --block 128 short.safetensors out.npz; echo "exit $?"
+for size in 0 x 64x -1 64,64 1x1x1x1x1x1x1x1x1; do btftool convert --dequantize --block $size short.safetensors out.npz 2>&1 | head -n 1; done
+for command in diff layers; do btftool $command --block 64 short.safetensors short64.npz 2>&1 | head -n 1; done
+btftool convert --block 64 short.safetensors out.npz 2>&1 | head -n 1
 echo "== one does, or is what programs use"
 btftool diff --dequantize usual.safetensors usual128.npz | tail -n 1
 btftool -q convert --dequantize full.safetensors out.npz; echo "exit $?"
@@ -63,3 +76,4 @@ btftool -q convert --dequantize full.safetensors out.npz; echo "exit $?"
 echo '{"quantization_config": {"bits": 4}}' >config.json
 btftool convert --dequantize full.safetensors out.npz; echo "exit $?"
 rm config.json
+for size in 16 32 64; do btftool convert -q --dequantize --block $size mx.safetensors out.npz; echo "exit $?"; done

@@ -15,6 +15,7 @@
 #include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "cli/arguments.h"
+#include "cli/scales.h"
 #include "cli/shards.h"
 
 namespace btftool {
@@ -272,6 +273,7 @@ void declare_scales(CLI::App& app, btf::Quantization& scales, ConvertWords& word
              "quantise in blocks of the last dim; scales become records of their own");
   app.add_flag("--dequantize", scales.dequantize,
                "dequantise codes by the scales of their file, and blocks of GGUF");
+  add_blocks(app, scales.scale_blocks);
 }
 
 // How tensors are stored.

@@ -131,8 +131,13 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
       ->group(group);
   app.add_flag("--strict", command.diff.strict, "another dtype or layout is a difference too")
       ->group(group);
-  add_scales(app, {command.diff.dequantize, command.diff.actual_scale, command.diff.golden_scale},
+  add_scales(app,
+             {command.diff.dequantize, command.diff.scale_blocks, command.diff.actual_scale,
+              command.diff.golden_scale},
              group);
+  app.add_flag("--codes", command.diff.codes,
+               "compare blocks of GGUF as their bytes, not as numbers")
+      ->group(group);
   add_words(
       app, "--permute", "P",
       [&command](const std::string& text) {
@@ -339,7 +344,10 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
           {"--tensor",      "--pair",       "--pair-by",      "--map",          "--strict",
            "--include",     "--exclude",    "--files-from",   "--heatmap",      "--actual-spec",
            "--golden-spec", "--layout-in",  "--nvmedia",      "--permute",      "--squeeze",
-           "--reshape",     "--dequantize", "--actual-scale", "--golden-scale", "--part"});
+           "--reshape",     "--dequantize", "--actual-scale", "--golden-scale", "--block",
+           "--codes",       "--part"});
+  exclude(app, "--codes", {"--dequantize"});
+  check_blocks(app);
   finish_reports(app, command);
   finish_part(app, operands,
               {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},

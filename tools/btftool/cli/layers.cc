@@ -161,7 +161,8 @@ void declare_layers(CLI::App& app, LayersCommand& command) {
   declare_spot_checks(app, command);
   declare_judgement(app, command);
   add_scales(app,
-             {command.layers.dequantize, command.layers.actual_scale, command.layers.golden_scale},
+             {command.layers.dequantize, command.layers.scale_blocks, command.layers.actual_scale,
+              command.layers.golden_scale},
              "What is compared");
   declare_report(app, command);
   declare_part(app, command.part);
@@ -179,9 +180,9 @@ namespace {
 
 // What says how the files are read says so to the next command too. An option and its word are two.
 std::vector<std::string> reading_words(const CLI::App& app) {
-  constexpr std::string_view kReading[] = {"--dequantize",  "--actual-scale", "--golden-scale",
-                                           "--actual-spec", "--golden-spec",  "--shape",
-                                           "--layout-in",   "--nvmedia",      "--files-from"};
+  constexpr std::string_view kReading[] = {
+      "--dequantize",  "--block", "--actual-scale", "--golden-scale", "--actual-spec",
+      "--golden-spec", "--shape", "--layout-in",    "--nvmedia",      "--files-from"};
   std::vector<std::string> words;
   for (const std::string& given : words_given(app, [&](const std::string& name) {
          return std::ranges::find(kReading, name) != std::end(kReading);
@@ -204,7 +205,8 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--files-from", "--baseline", "--expect-output",
            "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--dequantize",
-           "--actual-scale", "--golden-scale", "--part"});
+           "--actual-scale", "--golden-scale", "--block", "--part"});
+  check_blocks(app);
   exclude(app, "--pairs", {"--part"});
   check_reports(command.junit, command.html);
   command.scales = reading_words(app);

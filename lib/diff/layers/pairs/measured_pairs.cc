@@ -93,7 +93,7 @@ class LayerPairing {
     BTF_ASSIGN(const std::optional<GivenScale> given, given_scale(set, member));
     if (!options_.dequantize && !given) return nullptr;
     BTF_ASSIGN(FileScales scales,
-               FileScales::of(file, {options_.dequantize, given, {}},
+               FileScales::of(file, {options_.dequantize, given, options_.scale_blocks},
                               options_.execution));
     return std::make_shared<const FileScales>(std::move(scales));
   }

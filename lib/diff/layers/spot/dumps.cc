@@ -121,7 +121,7 @@ Result<network::StoredNumbers> SpotDumps::open_locked(const DumpedValue& dumped)
              paired_.given_scale(options_, set_, dumped.tensor.member, of_actual_));
   if (options_.dequantize || given) {
     BTF_ASSIGN(const FileScales scales,
-               FileScales::of(*file, {options_.dequantize, given, {}},
+               FileScales::of(*file, {options_.dequantize, given, options_.scale_blocks},
                               options_.execution));
     BTF_ASSIGN(plan, scales.plan(*file, *tensor, options_.execution));
   }

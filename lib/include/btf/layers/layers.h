@@ -211,6 +211,7 @@ struct LayerOptions {
   bool hints = true;  // why: of roots and wrong dumps
   // As for diff(): codes are measured as the numbers that they stand for.
   bool dequantize = false;
+  std::vector<std::uint64_t> scale_blocks{};
   std::optional<GivenScale> actual_scale{};
   std::optional<GivenScale> golden_scale{};
   // Specs of files that do not describe themselves; dims that they leave out are those of the
