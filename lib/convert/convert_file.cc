@@ -94,7 +94,7 @@ Status leave_out_linked(const TensorSet& input, std::vector<std::uint64_t>& tens
     BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
     if (!scales.contains(tensor.member)) {
       BTF_ASSIGN(const auto file, input.file(tensor.member));
-      const FileAttributes attributes = file->attributes().value_or(FileAttributes());
+      BTF_ASSIGN(const FileAttributes attributes, usable_attributes(*file));
       scales[tensor.member] = ScaleLinks::of(*file, attributes).companions();
     }
     if (!scales[tensor.member].contains(tensor.index)) left.push_back(number);

@@ -93,17 +93,19 @@ Status FileConversion::measure() {
                                                std::to_string(work_.size()) + " tensors");
 }
 
-// Names and attributes that cannot be read do not hinder the use of tensors by their numbers.
+Result<FileAttributes> usable_attributes(const TensorFile& file) {
+  auto attributes = file.attributes();
+  if (!attributes && !attributes.error().finding.empty()) return FileAttributes();
+  return attributes;
+}
+
 Status FileConversion::read_attributes() {
   for (const std::uint64_t number : tensors_) {
     BTF_ASSIGN(const SetTensor place, input_.tensor(number));
     if (attributes_.contains(place.member)) continue;
     BTF_ASSIGN(const auto file, input_.file(place.member));
-    auto attributes = file->attributes();
-    if (!attributes && attributes.error().finding.empty())
-      return std::unexpected(attributes.error());
-    FileAttributes& read = attributes_[place.member] =
-        attributes ? *std::move(attributes) : FileAttributes();
+    BTF_ASSIGN(attributes_[place.member], usable_attributes(*file));
+    const FileAttributes& read = attributes_[place.member];
     if (options_.quantization.dequantize) links_[place.member] = ScaleLinks::of(*file, read);
   }
   return {};

@@ -13,15 +13,19 @@
 
 #include "btf/convert.h"
 #include "btf/quantize.h"
-#include "convert/set_scales.h"
 #include "btf/tensor_set.h"
 #include "convert/convert_into.h"
 #include "convert/quantize/plan.h"
 #include "convert/quantize/scale_links.h"
+#include "convert/set_scales.h"
 #include "convert/tensor/tensor.h"
 #include "formats/interface/tensor_writer.h"
 
 namespace btf {
+
+// Attributes of the file; none if they are not well-formed, which does not hinder the use of its
+// tensors by their numbers. An error: they cannot be read.
+Result<FileAttributes> usable_attributes(const TensorFile& file);
 
 class FileConversion {
  public:

@@ -211,8 +211,12 @@ Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::
   const FileStart start{bytes, source.size(), content_name(path)};
   for (const OtherKind& kind : other_kinds())
     if (is_kind(start, kind)) return unread(kind.what, kind.advice, kind.tensorless);
-  // What is called BTF is a bad one.
-  if (start.name.ends_with(".btf")) return std::nullopt;
+  // What is called BTF is a bad one. So are a few blanks, unless the file is called text: a BTF file
+  // of 9 to 13 tensors begins with white space.
+  const bool blank =
+      bytes.size() < kGlance && bytes.find_first_not_of(" \t\r\n\v\f") == bytes.npos;
+  const bool called_text = start.name.ends_with(".md") || start.name.ends_with(".txt");
+  if (start.name.ends_with(".btf") || (blank && !called_text)) return std::nullopt;
   if (auto text = text_kind(bytes, bytes.size() == source.size())) return text;
   return weights_of_model(start.name);
 }

@@ -1,9 +1,9 @@
 #include "diff/models/description.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -29,6 +29,13 @@ std::unexpected<Error> too_many(const std::string& what) {
   return fail(ErrorCode::unsupported, "has more than " + what + ", which are not compared");
 }
 
+std::string hex(std::uint64_t number, std::size_t digits) {
+  std::string text(digits, '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4)
+    *digit = "0123456789abcdef"[number & 0xf];
+  return text;
+}
+
 // A value as text, of which only the beginning is kept if it is long, and a digest of all of it.
 class ValueText {
  public:
@@ -43,7 +50,8 @@ class ValueText {
     // Not within a character of several bytes.
     std::size_t end = kShown;
     while (end > 0 && (static_cast<unsigned char>(kept_[end]) & 0xc0U) == 0x80U) --end;
-    return kept_.substr(0, end) + fmt::format("... ({} bytes, {:016x})", size_, digest_);
+    return kept_.substr(0, end) + "... (" + std::to_string(size_) + " bytes, " + hex(digest_, 16) +
+           ")";
   }
 
  private:
@@ -386,7 +394,10 @@ class Describer {
   }
 
   // The fewest digits that read back as this float.
-  static std::string real_text(float value) { return fmt::format("{}", value); }
+  static std::string real_text(float value) {
+    std::array<char, 32> text;
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+  }
 
   // Text in quotes, else bytes in hexadecimal.
   Status add_bytes(const ProtoRange& content, ValueText& text) {
@@ -399,7 +410,7 @@ class Describer {
       if (readable)
         text.add(std::string_view(reinterpret_cast<const char*>(&byte), 1));
       else
-        text.add(fmt::format("{:02x}", byte));
+        text.add(hex(byte, 2));
     }));
     if (readable) text.add("'");
     return {};
