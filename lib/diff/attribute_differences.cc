@@ -201,6 +201,7 @@ Result<FileDifferences> file_differences(const TensorFile& actual, const TensorF
                                          bool strict) {
   FileDifferences found;
   auto models = ModelDifferences::of(actual, golden);
+  if (!models && models.error().code == ErrorCode::io) return std::unexpected(models.error());
   if (!strict) {
     found.uncompared = models ? models->summary()
                               : "only tensors were compared; the graphs cannot be: " +

@@ -238,17 +238,21 @@ Status TensorFile::check_index(std::uint64_t index) const {
           .in_file(path()));
 }
 
-void TensorFile::name(TensorInfo& tensor, std::uint64_t index) const {
+Status TensorFile::name(TensorInfo& tensor, std::uint64_t index) const {
   const auto own = state_->reader->name(index);
+  // Damaged names leave tensors usable by their numbers; names that the system cannot read would not
+  // be missed.
+  if (!own && own.error().code == ErrorCode::io) return std::unexpected(about(index, own.error()));
   tensor.named = own && *own;
   tensor.name = tensor.named ? **own : derived_name(index);
+  return {};
 }
 
 Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   BTF_TRY(check_index(index));
   auto info = state_->reader->tensor(index);
   if (!info) return std::unexpected(about(index, info.error()));
-  name(*info, index);
+  BTF_TRY(name(*info, index));
   return info;
 }
 
@@ -256,7 +260,7 @@ Result<std::optional<TensorInfo>> TensorFile::dequantized(std::uint64_t index) c
   BTF_TRY(check_index(index));
   auto info = state_->reader->dequantized(index);
   if (!info) return std::unexpected(about(index, info.error()));
-  if (*info) name(**info, index);
+  if (*info) BTF_TRY(name(**info, index));
   return info;
 }
 

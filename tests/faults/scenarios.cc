@@ -57,7 +57,7 @@ std::vector<Scenario> all() {
       converts("coo-sum", {"--duplicates", "sum", "../in/duplicates.btf"}),
       converts("npy-to-btf", {"../in/dense.npy"}),
       converts("btf-to-npy", {"../in/dense.btf"}, "out.npy"),
-      converts("npz-to-npz", {"../in/spooled.npz", "../in/dense.npy"}, "out.npz"),
+      converts("npz-to-npz", {"--force", "../in/spooled.npz", "../in/dense.npy"}, "out.npz"),
       reads("validate-npz", {"validate", "../in/spooled.npz"}),
       converts("btf-to-raw", {"--tensor", "0", "../in/big.btf"}, "out.raw"),
       converts("raw-to-btf", {"--input-spec", "fp32:linear:8x16x96x96", "../in/big.raw"}),
@@ -65,7 +65,7 @@ std::vector<Scenario> all() {
                {"--dtype", "int8", "--scale", "auto", "--scale-axis", "1", "../in/big.btf"}),
       converts("quantise-blocks", {"--block-scale", "mxfp8", "../in/big.btf"}),
       converts("dequantise", {"--dequantize", "../in/blocks.btf"}),
-      converts("pack", {"../in/a", "../in/dense.npy"}),
+      converts("pack", {"--force", "../in/a", "../in/dense.npy"}),
       {"unpack", {"convert", "--dtype", "fp16", "../in/b", "./"}, {"x.btf", "y.btf", "z.btf"}},
       {"append", {"convert", kOut, "../in/dense.npy", kOut}, {kOut}, {}, "mixed.btf"},
       {"repair", {"repair", "-j", "4", "../in/cut.btf", kOut}, {kOut}},
@@ -78,6 +78,24 @@ std::vector<Scenario> all() {
       reads("diff-permuted", {"diff", "--json", "../in/permuted.btf", "../in/square.btf"}),
       reads("diff-directories", {"diff", "../in/a", "../in/b"}),
       reads("diff-from-json", {"diff", "--from-json", "../in/report.json", "--atol", "100"}),
+      reads("diff-map", {"diff", "--map", "../in/map.txt", "../in/a", "../in/b"}),
+      reads("diff-rules", {"diff", "--rules", "../in/rules.json", "../in/a", "../in/b"}),
+      reads("diff-list", {"diff", "--files-from", "../in/list.txt", "../in/a", "../in/b"}),
+      reads("diff-models",
+            {"diff", "--strict", "../in/fit/model.onnx", "../in/layers/weights.onnx"}),
+      reads("layers", {"layers", "../in/layers/dead_channel.npz", "../in/layers/golden.npz"}),
+      reads("layers-graph", {"layers", "--json", "--graph", "../in/layers/weights.onnx",
+                             "../in/layers/dead_channel.npz", "../in/layers/golden.npz"}),
+      reads("layers-order", {"layers", "--order", "../in/layers/order.txt", "--baseline",
+                             "../in/layers/dead_channel.npz", "../in/layers/healthy.npz",
+                             "../in/layers/golden.npz"}),
+      reads("layers-zst", {"layers", "--graph", "../in/layers/weights.onnx",
+                           "../in/dead_channel.btf.zst", "../in/layers/golden.npz"}),
+      reads("fit", {"fit", "--graph", "../in/fit/model.onnx", "../in/fit/golden.npz"}),
+      reads("fit-zst", {"fit", "--json", "--graph", "../in/fit/model.onnx", "../in/fit.btf.zst"}),
+      reads("fit-scales", {"fit", "--dtype", "int8", "--json", "--graph", "../in/fit/model.onnx",
+                           "../in/fit/golden.npz"}),
+      reads("merge", {"merge", "../in/layers.part"}),
       {"diff-reports",
        {"diff", "--junit", "report.xml", "--html", "report.html", "../in/permuted.btf",
         "../in/square.btf"},
@@ -183,6 +201,17 @@ void write_inputs(const std::string& directory, const std::string& btftool,
     btf({"convert", "mixed.btf", name});
   btf({"convert", "square.btf", "b/z.btf"});
   btf({"convert", "permuted.btf", "a/z.btf"});
+  for (const char* const name : {"fit", "layers"})
+    fs::copy(testdata + "/" + name, directory + "/" + name);
+  btf({"convert", "fit/golden.npz", "fit.btf.zst"});
+  btf({"convert", "layers/dead_channel.npz", "dead_channel.btf.zst"});
+  // Merging reads them once more, as they are called from where a scenario runs.
+  btf({"layers", "--graph", "../in/layers/weights.onnx", "--shard", "1/1", "--part", "layers.part",
+       "../in/layers/dead_channel.npz", "../in/layers/golden.npz"});
+  write_file(directory + "/map.txt", "/(.*)/$1/\n");
+  write_file(directory + "/rules.json",
+             R"({"schema": "btftool/rules/1", "rules": [{"tensor": "*", "atol": 0.5}]})");
+  write_file(directory + "/list.txt", "x.btf\nz.btf\n");
   btf({"diff", "--json", "--atol", "100", "permuted.btf", "square.btf"});  // leaves report.json
 }
 

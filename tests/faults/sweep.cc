@@ -244,7 +244,8 @@ int one(const Options& options, const std::string& scratch) {
     if (scenario.name != options.scenario) continue;
     bench.undisturbed(scenario);
     const std::string wrong = bench.disturbed(scenario, parsed(options.fault));
-    std::printf("exit code %d\n%s%s\n", bench.last_code(), bench.last_messages().c_str(),
+    std::printf("exit code %d\n%s%s%s\n", bench.last_code(), bench.other_output().c_str(),
+                bench.last_messages().c_str(),
                 wrong.empty() ? "as it may be" : wrong.c_str());
     return wrong.empty() ? 0 : 1;
   }

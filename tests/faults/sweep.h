@@ -52,6 +52,8 @@ class Bench {
   bool fired() const { return orders_.read().fired > 0; }
   int last_code() const { return last_.outcome.code; }
   const std::string& last_messages() const { return last_.outcome.err; }
+  // What was printed, if it is not what is printed undisturbed.
+  std::string other_output() const { return last_.out == expected_.out ? "" : last_.out; }
 
  private:
   struct Result {

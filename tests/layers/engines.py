@@ -1,6 +1,6 @@
 """What `btftool layers` says of runs of real engines, healthy and with faults.
 
-  engines.py BTFTOOL [--models A,B] [--engines E,..] [--order] [--sites N] [--kinds N] [--cache DIR] [--markdown]
+  engines.py BTFTOOL [--models A,B] [--engines E,..] [--order] [--sites N] [--kinds N] [--cache DIR]
              [--show] [--healthy]
   engines.py BTFTOOL --fast
 

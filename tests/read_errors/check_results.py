@@ -15,7 +15,6 @@ import sys
 ALLOWED = {
     ("lib/diff/pairs/tensor_pairs.cc", "name"): "of a plan for shards: the pair itself reports the error",
     ("lib/diff/sets/set_diff.cc", "name"): "the name of a pair in a report; opening the file again reports the error",
-    ("lib/diff/sets/set_diff.cc", "file_differences"): "the comparison of the pair calls it again, and reports the error",
     ("lib/formats/safetensors/header.cc", "safetensors_data_offset"): "nothing is read: is this the beginning of a header?",
     ("lib/repair/salvage_stream.cc", "most"): "a bound of what is salvaged; what cannot be read is lost, and said",
     ("lib/specs/logged_format.cc", "parse_dtype"): "nothing is read: is this word a dtype?",

@@ -6,6 +6,7 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
+#include "core/read_errors.h"
 #include "diff/layers/pairs/measured_pairs.h"
 #include "diff/layers/pairs/order.h"
 #include "diff/layers/spot/checking_share.h"
@@ -234,8 +235,10 @@ class Causes {
                                std::sqrt(static_cast<double>(figures.pairs));
     const auto found =
         diff(*left, *right, options, [&](const TensorDiff& diff) { layer.hints = diff.hints; });
-    // That a cause cannot be looked for does not change the verdict.
-    if (!found && found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
+    if (found) return {};
+    if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
+    // That a cause cannot be looked for does not change the verdict; what cannot be read is trouble.
+    if (is_of_reading(found.error())) report_.troubles.push_back(found.error().text());
     return {};
   }
 

@@ -87,9 +87,14 @@ class Comparison {
                            .memory = of_.options_.execution.memory / of_.workers_,
                            .cancel = of_.options_.execution.cancel};
       tensors_.clear();
-      about_ = about(pair_);
-      same_ = diff(*pair_.actual, *pair_.golden, options,
-                   [this](const TensorDiff& diff) { tensors_.push_back(diff); });
+      Result<FileDifferences> found = about(pair_);
+      if (found) {
+        about_ = *std::move(found);
+        same_ = diff(*pair_.actual, *pair_.golden, options,
+                     [this](const TensorDiff& diff) { tensors_.push_back(diff); });
+      } else {
+        same_ = std::unexpected(found.error());
+      }
       pair_.actual.reset();
       pair_.golden.reset();
       return {};
@@ -212,15 +217,17 @@ class Comparison {
         for (const ChosenPair::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
         return numbers;
       };
-      FileDifferences found = about(*ready);
-      same = diff(*ready->actual, *ready->golden, ready->options, [&](const TensorDiff& diff) {
+      Result<FileDifferences> found = about(*ready);
+      const auto take_next = [&](const TensorDiff& diff) {
         begin_next();
         take(diff);
         // Of the files themselves it is told once, with their first tensor.
-        FileDifferences own = files.tensor == 0 ? std::move(found) : FileDifferences();
+        FileDifferences own = files.tensor == 0 ? *std::move(found) : FileDifferences();
         const bool alike = diff.result == DiffResult::same && own.all.empty();
         if (ended) ended = end(alike, std::move(own));
-      });
+      };
+      same = found ? diff(*ready->actual, *ready->golden, ready->options, take_next)
+                   : std::unexpected(found.error());
     }
     BTF_TRY(ended);
     while (!same && next != chosen.tensors.end()) {
@@ -236,19 +243,18 @@ class Comparison {
     sink_.begin(pair_);
   }
 
-  // Where files cannot be compared so, the comparison of their tensors says why.
-  static FileDifferences about(const PreparedPair& pair) {
-    return file_differences(*pair.actual, *pair.golden, pair.options.strict)
-        .value_or(FileDifferences());
+  static Result<FileDifferences> about(const PreparedPair& pair) {
+    return file_differences(*pair.actual, *pair.golden, pair.options.strict);
   }
 
   // The tensors of the pair, as they are found.
   Status compare(const PreparedPair& pair) {
     begin(pair.files);
-    FileDifferences found = about(pair);
+    Result<FileDifferences> found = about(pair);
+    if (!found) return end(found.error());
     const auto same = diff(*pair.actual, *pair.golden, pair.options,
                            [this](const TensorDiff& diff) { take(diff); });
-    return end(same, std::move(found));
+    return end(same, *std::move(found));
   }
 
   void take(const TensorDiff& diff) {

@@ -198,7 +198,7 @@ class BTF_API TensorFile {
   explicit TensorFile(std::unique_ptr<State> state);
   std::string derived_name(std::uint64_t index) const;
   Status check_index(std::uint64_t index) const;
-  void name(TensorInfo& tensor, std::uint64_t index) const;
+  Status name(TensorInfo& tensor, std::uint64_t index) const;
   static Result<TensorFile> open_content(Result<std::unique_ptr<ByteSource>> source,
                                          const std::string& path, const OpenOptions& options);
   std::unique_ptr<State> state_;

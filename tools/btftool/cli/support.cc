@@ -212,7 +212,7 @@ std::vector<std::string> read_lines(const std::string& option, const std::string
   if (!file) throw Wrong(option + " " + path + ": cannot open: " + std::strerror(errno));
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
-  if (file.bad()) throw Wrong(option + " " + path + ": cannot read");
+  if (file.bad()) throw Wrong(option + " " + path + ": cannot read: " + std::strerror(errno));
   return lines;
 }
 
