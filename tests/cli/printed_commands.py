@@ -172,14 +172,14 @@ VALUES = {
     "--shape": ("x:1x3", "y:2x2"), "--layout-in": ("kLINEAR", "kHWC8"), "--nvmedia": None, "--show": ("2", "3"), "--heatmap": ("1", "0"),
     "--order": ("order.txt", "order.txt"), "--graph": None, "--weights": None, "--actual-graph": None, "--accumulate": None,
     "--compute": ("fp16", "conv*=fp32"), "--baseline": ("near.npz", "near.npz"), "--expect-output": ("a.npz", "a.npz"),
-    "--max-error": ("1%", "0.5"), "--growth": ("2", "3"), "--limit": ("2", "3"),
+    "--max-error": ("1%", "0.5"), "--growth": ("2", "3"), "--max-own-error": ("1%", "0.5"), "--block": ("2", "1x2"), "--limit": ("2", "3"),
     "--percentiles": ("1,50", "50"), "--histogram": ("4", "8"), "--by-axis": ("0", "1"), "--values": ("3", "4"), "--slice": ("0", "1"),
     "--at": ("0,0", "1,1"), "--input-spec": ("conv*=fp16:1x4x3", "fc*=fp16:2x5"), "--dtype": ("fp16", "bf16"),
     "--sort": None, "--json-schema": None, "--junit": None, "--html": None, "--image": None, "--image-at": None, "--image-as": None,
     "--image-range": None, "--image-zoom": None, "--image-scale": None, "--shard": None, "--part": None, "--shard-by": None, "--emit": None,
 }
 # Options without a word: which of them decide.
-FLAGS = {"--close", "--equal-nan", "--no-equal-nan", "--strict", "--dequantize", "--squeeze", "--no-hints", "--isolated", "--require-all", "--stats", "--strides"}
+FLAGS = {"--close", "--equal-nan", "--no-equal-nan", "--strict", "--dequantize", "--codes", "--squeeze", "--no-hints", "--isolated", "--require-all", "--stats", "--strides"}
 QUIET_FLAGS = {"--help", "--help-all", "--all", "--summary", "--json", "--resume", "--pairs", "--manifest"}
 
 RAW_SPECS = ["--actual-spec=conv*=fp16:1x4x3", "--actual-spec=fc*=fp16:2x5", "--golden-spec=conv*=fp16:1x4x3", "--golden-spec=fc*=fp16:2x5"]
@@ -195,6 +195,7 @@ BESIDE = {
     ("inspect", "--shape"): ["--input-spec=@engine.json", "by_engine"], ("fit", "--shape"): ["--input-spec=@engine.json", "by_engine"],
     ("diff", "--shape"): ["--actual-spec=@engine.json", "by_engine", "engine.npz"],
     ("layers", "--shape"): ["--actual-spec=@engine.json", "by_engine", "engine.npz"],
+    ("diff", "--block"): ["--dequantize", "a.npz", "g.npz"], ("layers", "--block"): ["--dequantize", "a.npz", "g.npz"],
     ("inspect", "--at"): ["--tensor=fc", "a.npz"], ("inspect", "--slice"): ["--tensor=fc", "a.npz"],
 }
 OPERANDS = {"diff": ["a.npz", "g.npz"], "layers": ["a.npz", "g.npz"], "inspect": ["a.npz"], "fit": ["g.npz"]}
