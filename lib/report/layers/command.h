@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/report/report.h"
@@ -10,6 +11,9 @@ namespace btf::report {
 
 // "btftool diff --heatmap conv1.npy golden/conv1.npy"; empty: there is no layer, or no file of it.
 std::string next_command(const LayerRun& run);
+
+// Takes an option and its word out of the words.
+void drop(std::vector<std::string>& words, std::string_view option);
 
 // The options that say what codes stand for, as LayerRun::scales has them.
 std::vector<std::string> scale_words(const LayerOptions& options);

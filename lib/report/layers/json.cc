@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "btf/report/report.h"
 #include "btf/try.h"
+#include "report/layers/command.h"
 #include "report/text/json.h"
 
 namespace btf::report {
@@ -127,7 +130,10 @@ class Document {
                         {"golden_only", report_.golden_only},
                         {"missing_outputs", report_.missing_outputs},
                         {"ambiguous", ambiguous()}};
-    json["scales"] = run_.scales;
+    // Which files a list had does not change what is said of their tensors.
+    std::vector<std::string> reading = run_.scales;
+    drop(reading, "--files-from");
+    json["scales"] = std::move(reading);
     if (!run_.others.empty()) json["other_files"] = run_.others;
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
