@@ -192,6 +192,9 @@ Status Network::take_weights() {
     const auto at = numbers_.find(*name);
     if (at == numbers_.end() || values_[at->second].weight) continue;
     values_[at->second].weight = i;
+    // The number of a Constant is a tensor of the file, and what that node makes.
+    const std::uint32_t node = values_[at->second].node;
+    if (node != kNoNode && nodes_[node].op == "Constant") continue;
     take_from_node(values_[at->second], "'" + *name + "' is a weight of the model too");
   }
   return {};

@@ -78,6 +78,11 @@ def make_files(run, testdata):
     Path("report.json").write_text(run("diff", "--json", f"{testdata}/good/mixed_noisy.btf", f"{testdata}/good/mixed.btf"))
     Path("old.json").write_text(run("diff", "--json", "--json-schema", "1", "a", "g"))
     run("diff", "--shard", "1/1", "--part", "whole.jsonl", "a", "g")
+    axis = Path(f"{testdata}/onnx/quantized.onnx").read_bytes().replace(b"axis\x18\x00", b"axis\x18\x01")
+    Path("axis.onnx").write_bytes(axis)
+    for side, model in (("models", "fit/model.onnx"), ("others", "layers/weights.onnx")):
+        Path(side).mkdir()
+        Path(side, "m.onnx").write_bytes(Path(testdata, model).read_bytes())
 
 
 def torn(path, copy):
