@@ -1,6 +1,7 @@
 #include "fit/items/fit_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/checked_math.h"
 #include "fit/scales/scaled_layers.h"
@@ -14,6 +15,21 @@ namespace {
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   return checked_add(a, b).value_or(UINT64_MAX);
+}
+
+using SharedMembers = std::shared_ptr<const std::set<std::uint64_t>>;
+
+SharedMembers joined(const SharedMembers& a, const SharedMembers& b) {
+  if (a == nullptr || b == nullptr || a == b) return a == nullptr ? b : a;
+  if (std::ranges::includes(*a, *b)) return a;
+  if (std::ranges::includes(*b, *a)) return b;
+  std::set<std::uint64_t> both = *a;
+  both.insert(b->begin(), b->end());
+  return std::make_shared<const std::set<std::uint64_t>>(std::move(both));
+}
+
+SharedMembers member_of(const std::vector<SharedMembers>& members, std::uint32_t value) {
+  return value == kNoValue ? nullptr : members[value];
 }
 
 }  // namespace
@@ -49,6 +65,7 @@ void FitPlan::take_network() {
       items_.push_back({.values = {wanted.value}});
   for (FitItem& item : items_)
     for (const std::uint32_t value : item.values) item.wanted.push_back(wanted_of_[value]);
+  find_members();
 }
 
 std::size_t FitPlan::runs(const FitItem& item) const {
@@ -100,7 +117,26 @@ std::vector<PlannedFit> FitPlan::planned() const {
   return planned;
 }
 
-// A value that was not dumped is computed from those that it follows from.
+// A value that was not dumped is computed from those that it follows from: nodes come in an order in
+// which what they read is known, and a chain shares one set.
+void FitPlan::find_members() {
+  for (const Dump& dump : dumps_) {
+    std::vector<SharedMembers>& members = members_.emplace_back(network_->values().size());
+    for (std::uint32_t value = 0; value < members.size(); ++value)
+      if (const DumpedTensor* const tensor = dump.find(value);
+          tensor != nullptr && !network_->values()[value].weight)
+        members[value] =
+            std::make_shared<const std::set<std::uint64_t>>(std::set{tensor->place.member});
+    for (const network::Node& node : network_->nodes()) {
+      SharedMembers all;
+      for (const std::uint32_t input : node.inputs) all = joined(all, member_of(members, input));
+      for (const std::uint32_t output : node.outputs)
+        if (output != kNoValue && !members[output] && !network_->values()[output].weight)
+          members[output] = all;
+    }
+  }
+}
+
 std::set<std::pair<std::size_t, std::uint64_t>> FitPlan::members(const FitItem& item) const {
   std::set<std::pair<std::size_t, std::uint64_t>> found;
   if (network_ == nullptr) {
@@ -108,23 +144,13 @@ std::set<std::pair<std::size_t, std::uint64_t>> FitPlan::members(const FitItem& 
       found.emplace(static_cast<std::size_t>(dump - dumps_.data()), tensor->place.member);
     return found;
   }
-  for (std::size_t d = 0; d < dumps_.size(); ++d) {
-    std::vector<std::uint32_t> asked = item.values;
-    if (item.node != kNoNode)
-      for (const std::uint32_t input : network_->nodes()[item.node].inputs) asked.push_back(input);
-    std::set<std::uint32_t> seen;
-    while (!asked.empty()) {
-      const std::uint32_t value = asked.back();
-      asked.pop_back();
-      if (value == kNoValue || !seen.insert(value).second) continue;
-      const network::Value& own = network_->values()[value];
-      if (own.weight) continue;
-      if (const DumpedTensor* const tensor = dumps_[d].find(value))
-        found.emplace(d, tensor->place.member);
-      else if (own.node != kNoNode)
-        for (const std::uint32_t input : network_->nodes()[own.node].inputs) asked.push_back(input);
-    }
-  }
+  std::vector<std::uint32_t> asked = item.values;
+  if (item.node != kNoNode)
+    for (const std::uint32_t input : network_->nodes()[item.node].inputs) asked.push_back(input);
+  for (std::size_t d = 0; d < dumps_.size(); ++d)
+    for (const std::uint32_t value : asked)
+      if (const SharedMembers of_value = member_of(members_[d], value))
+        for (const std::uint64_t member : *of_value) found.emplace(d, member);
   return found;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -51,6 +52,7 @@ class FitPlan {
 
  private:
   void take_network();
+  void find_members();
   std::uint64_t bytes_of(std::uint32_t value) const;
 
   const network::Network* network_;
@@ -60,6 +62,8 @@ class FitPlan {
   std::vector<ScaledWanted> wanted_;
   std::vector<std::size_t> wanted_of_;  // by value of the network
   std::vector<FitItem> items_;
+  // By dump and by value of the network: which members its numbers come from. None: weights alone.
+  std::vector<std::vector<std::shared_ptr<const std::set<std::uint64_t>>>> members_;
 };
 
 }  // namespace btf
