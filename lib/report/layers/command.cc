@@ -45,6 +45,12 @@ std::vector<std::string> words_of_pair(const Layer& layer) {
   return {"--pair", named(layer.actual) + ":" + named(layer.golden)};
 }
 
+// An option and its word.
+void drop(std::vector<std::string>& words, std::string_view option) {
+  const auto found = std::ranges::find(words, option);
+  if (found != words.end()) words.erase(found, found + 2);
+}
+
 // A scale is for codes, and trouble where there are none.
 bool may_be_codes(const std::optional<DType>& dtype) {
   return !dtype || !info(*dtype).floating() || info(*dtype).bits <= 8;
@@ -61,9 +67,10 @@ bool has_specs(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void drop(std::vector<std::string>& words, std::string_view option) {
-  const auto found = std::ranges::find(words, option);
-  if (found != words.end()) words.erase(found, found + 2);
+std::vector<std::string> words_of_numbers(const LayerRun& run) {
+  std::vector<std::string> words = run.scales;
+  drop(words, "--files-from");
+  return words;
 }
 
 // Two files alone do not have the scales that are files beside them; too many to type are found

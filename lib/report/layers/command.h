@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "btf/report/report.h"
@@ -12,8 +11,8 @@ namespace btf::report {
 // "btftool diff --heatmap conv1.npy golden/conv1.npy"; empty: there is no layer, or no file of it.
 std::string next_command(const LayerRun& run);
 
-// Takes an option and its word out of the words.
-void drop(std::vector<std::string>& words, std::string_view option);
+// LayerRun::scales without the list of files, which does not change what is said of their tensors.
+std::vector<std::string> words_of_numbers(const LayerRun& run);
 
 // The options that say what codes stand for, as LayerRun::scales has them.
 std::vector<std::string> scale_words(const LayerOptions& options);

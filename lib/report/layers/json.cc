@@ -130,10 +130,7 @@ class Document {
                         {"golden_only", report_.golden_only},
                         {"missing_outputs", report_.missing_outputs},
                         {"ambiguous", ambiguous()}};
-    // Which files a list had does not change what is said of their tensors.
-    std::vector<std::string> reading = run_.scales;
-    drop(reading, "--files-from");
-    json["scales"] = std::move(reading);
+    json["scales"] = words_of_numbers(run_);
     if (!run_.others.empty()) json["other_files"] = run_.others;
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
