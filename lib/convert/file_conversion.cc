@@ -205,7 +205,7 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
     Status fits = announce(btf::shape_of(scales, shape));
-    // Whoever converts one tensor wonders which is the other.
+    // Where one tensor is converted, its scales are a second one, which the message has to say.
     if (!fits && work_.empty() && records_.size() == 1)
       fits.error().message = holders_of_scales(fits.error().message);
     BTF_TRY(std::move(fits));

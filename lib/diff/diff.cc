@@ -108,8 +108,6 @@ class FileDiff {
   Result<bool> run() {
     if (options_.strict) {
       BTF_ASSIGN(attributes_, AttributeDifferences::of(actual_, golden_));
-    }
-    if (options_.strict) {
       BTF_ASSIGN(const FileDifferences files, file_differences(actual_, golden_, true));
       graphs_ = files.graphs;
       same_ = files.all.empty();

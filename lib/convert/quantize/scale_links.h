@@ -27,7 +27,7 @@ class ScaleLinks {
   Status check_clear(const TensorFile& file, std::uint64_t codes) const;
 
   bool any() const { return !links_.empty(); }
-  // Do scales stand behind their codes?
+  // True if scales follow their codes, as in a file whose tensors have no names.
   bool by_place() const { return by_place_; }
 
   // Scales and zero points of codes of the file.

@@ -54,7 +54,7 @@ constexpr auto kUndecoded = std::to_array<UndecodedCodes>({
     {".weight", DType::uint32, "MLX's, packed in uint32, with 'scales' and 'biases'"},
 });
 
-// What stands beside codes and is none.
+// Tensors that come with codes and are not codes themselves.
 constexpr auto kParts = std::to_array<std::string_view>({
     "_scale",       ".scale",      "_scale_inv", ".scale_inv",   "_scale_2",
     ".scale_2",     "_scales",     ".scales",    "_zero_point",  ".zero_point",

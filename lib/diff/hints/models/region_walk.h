@@ -75,7 +75,7 @@ struct RegionTensors {
   std::vector<std::byte> golden;
 };
 
-// Nothing: they are too many, or the region is no whole number of them.
+// Unset if there are too many, or the region is not a whole number of them.
 Result<std::optional<RegionTensors>> region_tensors(const Inquiry& inquiry, const Axes& axes,
                                                     const std::vector<Part>& parts);
 

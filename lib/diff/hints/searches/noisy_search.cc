@@ -206,7 +206,7 @@ std::optional<double> left_of(const Way& way, const Staying& side, std::span<con
   return left / all;
 }
 
-// What the sample says is left; nothing: too much.
+// The share of the spread that the sample leaves unexplained; unset if it is too large.
 Result<std::optional<double>> look_at(const Way& way, const Staying& side) {
   if (side.yardstick.unit == 0) return std::nullopt;
   constexpr std::array<std::pair<std::size_t, double>, 3> kLooks{

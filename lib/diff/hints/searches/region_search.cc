@@ -110,7 +110,7 @@ bool looks_stale(const RegionTally& tally, const Inquiry& inquiry,
   return stale >= kStaleShare * usual;
 }
 
-// What is known of the mismatches of one kind.
+// The mismatches of one kind, and where they are.
 struct Found {
   MismatchKind kind{};
   std::vector<Point> sample;
@@ -273,7 +273,7 @@ Result<std::string> cause_inside(const Inquiry& inquiry, const RegionTensors& re
   return best ? best->hint.evidence : "";
 }
 
-// The one number that all of actual's are. Nothing: they are several.
+// The value that all of these elements of actual have; unset if they have several.
 std::optional<long double> only_number(DType dtype, const std::vector<std::byte>& codes) {
   const std::uint64_t bytes = info(dtype).buffer_bytes();
   std::vector<long double> values(codes.size() / bytes);
