@@ -144,6 +144,54 @@ def network(write):
             write(f"{name}-{kind}", made.model(made.graph(nodes=nodes, inputs=inputs, outputs=["z"])))
 
 
+def graph(write):
+    """Chains of nodes, each operator among them: of one input to many, of one output to many, with weights and without, and as models are that no run has."""
+    sys.path.insert(0, str(ROOT / "testdata"))
+    import numpy as np
+    from generator import onnx as made
+    some = random.Random(11)
+    sources = "".join(path.read_text() for path in sorted((ROOT / "lib/network/operators").rglob("*.cc")))
+    names = sorted(set(re.findall(r'^    \{"([A-Z]\w+)"', sources, re.M)))
+
+    def weight(name, *dims):
+        values = np.array([some.randrange(-8, 9) / 4 for _ in range(int(np.prod(dims)))], np.float32)
+        return made.raw("float32", values.view(np.uint32).reshape(dims), name)
+
+    def chain(nodes, weights=(), inputs=("x",), outputs=("z",)):
+        return made.model(made.graph(initializers=weights, nodes=nodes, inputs=inputs, outputs=outputs))
+
+    def options(number):
+        return bytes([number % 4 if number % 3 else 0, number % 5 if number % 7 == 0 else 0, number % 4, number % 5, number % 6, number % 11, number % 4, number % 3])
+
+    axes = made.chunk(5, made.chunk(1, "axis") + made.number(3, 1) + made.number(20, 2))
+    for number, name in enumerate(names):
+        inputs = some.choice([["y"], ["y", "w"], ["y", "y"], ["y", "w", "b"], ["y", "w", "b", "b", "b"], []])
+        outputs = some.choice([["v"], ["v"], ["v", "v2"], ["", "v"]])
+        nodes = [made.node("Mul", ["x", "s"], ["y"], "scaled"), made.node(name, inputs, outputs, "middle", axes if number % 2 else b""), made.node("Relu", ["v"], ["z"], "last")]
+        write(name, options(number) + chain(nodes, [weight("w", 3, 3, 1, 1), weight("b", 3), weight("s", 1)]))
+    relu = made.node("Relu", ["x"], ["y"], "one")
+    conv = made.node("Conv", ["x", "w", "b"], ["y"], "conv", made.attribute("pads", 8, bytes([0, 0, 0, 0])))
+    norm = made.node("LayerNormalization", ["y", "s"], ["n"], "norm")
+    add = made.node("Add", ["n", "x"], ["z"], "added")
+    weights = [weight("w", 3, 3, 1, 1), weight("b", 3), weight("s", 4)]
+    models = {
+        "block": chain([conv, norm, add], weights),
+        "softmax": chain([made.node("MatMul", ["x", "w"], ["y"], "product"), made.node("Softmax", ["y"], ["z"], "softmax")], [weight("w", 4, 4)]),
+        "means": chain([relu, made.node("ReduceMean", ["y"], ["m"], "mean"), made.node("Sub", ["y", "m"], ["z"], "centred")]),
+        "cycle": chain([made.node("Add", ["x", "z"], ["y"], "a"), made.node("Relu", ["y"], ["z"], "b")]),
+        "twice": chain([relu, made.node("Neg", ["x"], ["y"], "two"), made.node("Relu", ["y"], ["z"], "three")]),
+        "unnamed": chain([made.node("Relu", ["x"], [""], ""), relu], outputs=("y",)),
+        "no-input": chain([made.node("Relu", [], ["y"], "one"), made.node("Relu", ["y"], ["z"])]),
+        "one-operand": chain([made.node("Einsum", ["x"], ["z"], "einsum", made.attribute("equation", 4, b"abcd->ab"))]),
+        "codes": chain([made.node("QuantizeLinear", ["x", "s"], ["q"], "q"), made.node("DequantizeLinear", ["q", "s"], ["z"], "dq")], [weight("s", 1)]),
+        "many": chain([made.node("Relu", [f"v{i}" if i else "x"], [f"v{i + 1}"], f"n{i}") for i in range(24)], outputs=("v24",)),
+        "branches": chain([relu, made.node("Exp", ["y"], ["e"]), made.node("Sqrt", ["y"], ["r"]), made.node("Div", ["e", "r"], ["z"], "ratio")], outputs=("z", "e")),
+    }
+    for number, (name, content) in enumerate(models.items()):
+        for way in range(2):
+            write(f"model-{name}-{way}", (options(number) if way else bytes([0, 0, 0, 0, 2, 1, 3, 2])) + content)
+
+
 def npz(write):
     for path in short_files(["npz", "npz-bad"], "*.npz"):
         write(path.stem, b"\xff\0" + path.read_bytes())
@@ -293,7 +341,7 @@ def report(write):
                 number += 1
 
 
-CORPORA = {"btf": btf, "npy": npy, "npz": npz, "network": network, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
+CORPORA = {"btf": btf, "npy": npy, "npz": npz, "network": network, "graph": graph, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
            "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files, "torch": torch}
 
