@@ -114,6 +114,37 @@ TEST_CASE("layers: NaN is born where no input has one; what follows is not judge
   }
 }
 
+TEST_CASE("layers: a sum that only its dump in float16 cannot hold, where it is one number") {
+  const auto with_inf = [](double errors) {
+    LayerReport report = chain(std::vector<double>(12, errors));
+    btf::LayerFigures& figures = *report.layers[4].figures;
+    figures = {};
+    figures.elements = 1;
+    figures.inf.actual = 1;
+    return report;
+  };
+  LayerReport half = with_inf(5e-4);
+  CHECK(judged(half) == VerdictKind::clean);
+  CHECK(half.layers[4].note.starts_with("Inf in the dump alone"));
+  LayerReport single = with_inf(1e-7);
+  for (btf::Layer& layer : single.layers) {
+    layer.actual_dtype = btf::DType::float32;
+    layer.figures->actual.bits = 24;
+  }
+  CHECK(judged(single) == VerdictKind::broke);
+}
+
+TEST_CASE("layers: below its normal range float16 is off by a step, whatever part that is") {
+  LayerReport report = chain(kHealthy);
+  btf::LayerFigures& figures = *report.layers[11].figures;
+  figures.relative_error = figures.slice_error = 0.05;
+  figures.golden.peak = 6e-7;
+  figures.max_error = 0x1p-25;
+  CHECK(judged(report) == VerdictKind::clean);
+  figures.max_error = 0x1p-23;
+  CHECK(judged(report) == VerdictKind::broke);
+}
+
 TEST_CASE("layers: NaN that only golden has is no reason to say that nothing broke") {
   for (const auto make : {chain, graph}) {
     LayerReport report = make(kHealthy);

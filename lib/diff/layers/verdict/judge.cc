@@ -277,7 +277,11 @@ class LayerJudge {
     if (in.special) return unjudged(layer, "its inputs have NaN or Inf");
     if (in.relative_error >= kTooFar) return unjudged(layer, "its inputs are too far off");
     const LayerFault fault = fault_of(layer, in);
-    if (fault == LayerFault::none) return;
+    if (fault == LayerFault::none) {
+      if (layer.error_to_noise >= options_.limit && is_subnormal_step(layer))
+        layer.note = "a step of float16 below its normal range";
+      return;
+    }
     const bool amplified = is_amplified(layer, in, fault);
     if (dumps_.is_dump(i, before_)) {
       // An exponential is as far off as its argument is, and what is small there is lost in what is
@@ -320,7 +324,8 @@ class LayerJudge {
     if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
     turns_finite_ = dumps_.next_are_finite(i, before_);
     if (turns_finite_ && is_beyond_float16(layer)) {
-      layers()[i].note = "Inf in the dump alone: golden is beyond float16, and the next layers agree";
+      layers()[i].note =
+          "Inf in the dump alone: golden is beyond float16, and the next layers agree";
       return;
     }
     root(i, LayerFault::born);
@@ -335,10 +340,8 @@ class LayerJudge {
   // float16.
   bool is_beyond_float16(const Layer& layer) const {
     constexpr double kNear = 65504.0 / 4;
-    constexpr double kHalfStep = 0x1p-11;
     const LayerFigures& figures = *layer.figures;
-    return (layer.actual_dtype == DType::float16 || precision_.unit_roundoff == kHalfStep) &&
-           figures.new_inf() > 0 &&
+    return has_float16(layer) && figures.new_inf() > 0 &&
            figures.new_nan() + figures.nan.golden + figures.inf.golden == 0 &&
            (figures.pairs == 0 || figures.golden.peak > kNear);
   }
@@ -360,7 +363,7 @@ class LayerJudge {
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
       return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
-    if (is_order_of_sums(figures)) return LayerFault::none;
+    if (is_order_of_sums(figures) || is_subnormal_step(layer)) return LayerFault::none;
     // A few numbers are off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
     const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
@@ -385,6 +388,19 @@ class LayerJudge {
                         : outputs_error_ < kSame   ? kMuch / 10 * kMost
                                                    : kMost;
     return figures.relative_error < most && figures.slice_error < most;
+  }
+
+  bool has_float16(const Layer& layer) const {
+    constexpr double kHalfStep = 0x1p-11;
+    return layer.actual_dtype == DType::float16 ||
+           (!precision_.grid && precision_.unit_roundoff == kHalfStep);
+  }
+
+  // Below its normal range float16 has the same steps, however small the numbers are.
+  bool is_subnormal_step(const Layer& layer) const {
+    constexpr double kStep = 0x1p-24;
+    const double most = layer.figures->max_error;
+    return has_float16(layer) && most > 0 && most <= kStep;
   }
 
   // The largest of outputs; where no layer is said to be one, the last one's.
@@ -422,10 +438,9 @@ class LayerJudge {
       explained = in.spread_error;
     else if (is_op(layer, kExponentials, kExponentialWords))
       // A name is a guess: all that an argument as large as golden's can do to an error.
-      explained = layer.op.empty() ? std::max(in.rms_error, in.peak * in.relative_error)
-                                   : in.rms_error;
-    return layer.figures->relative_error <=
-               options_.growth * joined(explained, floor_of(layer)) &&
+      explained =
+          layer.op.empty() ? std::max(in.rms_error, in.peak * in.relative_error) : in.rms_error;
+    return layer.figures->relative_error <= options_.growth * joined(explained, floor_of(layer)) &&
            explained > options_.growth * in.relative_error;
   }
 

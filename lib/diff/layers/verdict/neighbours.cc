@@ -34,7 +34,9 @@ Neighbours::Neighbours(const LayerReport& report)
   constexpr std::size_t kNext = 3;
   const auto& layers = report.layers;
   for (std::uint64_t i = 0; i < layers.size(); ++i) {
-    if (!can_judge(layers[i])) continue;
+    // NaN and Inf may leave no pair, and still have to go somewhere.
+    const bool special = layers[i].placed && layers[i].figures && layers[i].figures->one_sided() > 0;
+    if (!can_judge(layers[i]) && (by_graph_ || !special)) continue;
     if (by_graph_) {
       for (const std::uint64_t input : layers[i].inputs)
         if (input != i) consumers_[input].push_back(i);
