@@ -41,7 +41,7 @@ def hints(tool, pairs, scratch, *options):
     done = subprocess.run([tool, "-j", "2", "diff", "--json", "--show", "0", "--pair-by", "number", *options, *paths],
                           capture_output=True)
     if done.returncode not in (0, 1):
-        sys.exit(done.stderr.decode())
+        sys.exit(f"exit {done.returncode}: " + done.stderr.decode())
     for tensor in json.loads(done.stdout)["tensors"]:
         if tensor["result"] == "same":
             yield None

@@ -6,6 +6,7 @@
 Golden is broken by NumPy: dims in another order, bytes of one layout under the name of another, dims reversed, bytes,
 halves and nibbles exchanged. Then noise is added, of so many parts of the standard deviation. A row for each kind, a column
 for each noise: found of how many. The last rows are of pairs without such a cause, in which none may be named.
+It fails where less than 95 of 100 are found in a row at one noise, and where one is named that is none.
 """
 
 import argparse
@@ -25,10 +26,12 @@ from matrix import hints, random_of
 from tensors import Stored, elements, layouts
 
 FLOAT32 = elements.BY_NAME["float32"]
+LEAST = 0.95  # found in each row at each noise, or all but one
 NOISES = [0, 1e-4, 1e-3, 1e-2, 5e-2]
 ORDER = {"layout", "permutation", "byte-order", "nibble-order", "dtype-misread", "shift", "mirrored", "rotated",
-         "channels-reversed", "shuffled", "interleaved", "repeated", "pitch", "reordered"}
-SHAPES = {2: [(40, 30), (24, 64)], 3: [(6, 18, 20), (5, 9, 31)], 4: [(1, 16, 12, 12), (2, 6, 14, 10), (3, 4, 8, 9)]}
+         "channels-reversed", "shape", "shuffled", "interleaved", "repeated", "pitch", "reordered"}
+SHAPES = {2: [(40, 30), (24, 64), (32, 32)], 3: [(6, 18, 20), (5, 9, 31), (12, 12, 12)],
+          4: [(1, 16, 12, 12), (2, 6, 14, 10), (3, 4, 8, 9), (1, 12, 12, 12)]}
 
 
 def smooth(rng, shape):
@@ -82,6 +85,69 @@ def add_permutations(rank):
 
 for RANK in SHAPES:
     add_permutations(RANK)
+
+@kind("dims in every order, and they say so")
+def _(rng, data, noise):
+    for rank in SHAPES:
+        for shape in SHAPES[rank]:
+            for order in itertools.permutations(range(rank)):
+                g = DATA[data](rng, shape)
+                a = noisy(rng, g.transpose(order), noise).astype(np.float32)
+                if [d for d in order if shape[d] > 1] == [d for d in range(rank) if shape[d] > 1]:
+                    continue
+                yield {"shape", "permutation", "layout", "rotated"}, a, g.astype(np.float32)
+
+
+@kind("the same without dims of 1, or with more of them")
+def _(rng, data, noise):
+    for shape in [(1, 16, 12, 10), (1, 3, 24, 20), (40, 1, 30)]:
+        moving = [d for d in range(len(shape)) if shape[d] > 1]
+        for order in itertools.permutations(moving):
+            g = DATA[data](rng, shape)
+            a = noisy(rng, np.squeeze(g).transpose([moving.index(d) for d in order]), noise).astype(np.float32)
+            yield {"shape"}, a, g.astype(np.float32)
+            yield {"shape"}, g.astype(np.float32)[..., None], a
+
+
+@kind("flat, channels last")
+def _(rng, data, noise):
+    for shape in SHAPES[4]:
+        g = DATA[data](rng, shape)
+        a = noisy(rng, g.transpose(0, 2, 3, 1), noise).astype(np.float32)
+        yield {"layout", "permutation", "rotated"}, a.ravel(), g.astype(np.float32)
+        yield {"layout", "permutation", "rotated"}, a.reshape(shape[0], -1), g.astype(np.float32)
+
+
+@kind("flat, in order")
+def _(rng, data, noise):
+    for shape in SHAPES[3] + SHAPES[4]:
+        g = DATA[data](rng, shape)
+        yield {"shape"}, noisy(rng, g, noise).astype(np.float32).ravel(), g.astype(np.float32)
+
+
+@kind("a padded layout, taken for kLINEAR")
+def _(rng, data, noise):
+    for code, shape in itertools.product(range(129, 141), [(1, 3, 10, 12), (2, 6, 9, 8), (1, 20, 6, 7)]):
+        if code in (134, 135, 138, 140):
+            continue
+        g = DATA[data](rng, shape)
+        a = noisy(rng, g, noise).astype(np.float32).ravel()
+        at = np.array(layouts.places(code, shape, FLOAT32))
+        held = np.zeros(layouts.count(layouts.stored_shape(code, shape, FLOAT32)), np.float32)
+        held[at] = a
+        if held.size == a.size:
+            continue
+        yield {"layout"}, held, g.astype(np.float32)
+
+
+@kind("channels last, scaled and shifted")
+def _(rng, data, noise):
+    for shape in SHAPES[4]:
+        g = DATA[data](rng, shape)
+        a = noisy(rng, g.transpose(0, 2, 3, 1), noise) * rng.choice([0.5, 1 / 255, 3]) + rng.choice([0, 0.5])
+        yield {"permutation", "layout", "rotated"}, a.astype(np.float32).reshape(shape), g.astype(np.float32)
+        yield {"shape", "permutation", "layout", "rotated"}, a.astype(np.float32), g.astype(np.float32)
+
 
 FULL = {code: (1, 64, 8, 32) for code in (0, 129, 130, 131, 132, 133, 136, 137, 138, 139)}
 FULL.update({code: (1, 64, 3, 8, 32) for code in (134, 135, 140)})
@@ -181,7 +247,19 @@ def _(rng, data, noise):
             g = (g - g.mean()) * scale
             a = noisy(rng, g.transpose(0, 2, 3, 1), noise)
             a = (np.clip(np.rint(a), -128, 127) if dtype == "int8" else a).astype(numpy)
-            yield {"permutation", "layout"}, a.reshape(shape), g.astype(np.float32)
+            yield {"permutation", "layout", "rotated"}, a.reshape(shape), g.astype(np.float32)
+            yield {"shape", "permutation", "layout", "rotated"}, a, g.astype(np.float32)
+
+
+@kind("channels last, codes times a scale")
+def _(rng, data, noise):
+    for shape in SHAPES[4]:
+        g = DATA[data](rng, shape)
+        a = noisy(rng, g.transpose(0, 2, 3, 1), noise)
+        step = np.abs(g).max() / 127
+        a = (np.clip(np.rint(a / step), -128, 127) * step).astype(np.float32)
+        yield {"permutation", "layout", "rotated"}, a.reshape(shape), g.astype(np.float32)
+        yield {"shape", "permutation", "layout", "rotated"}, a, g.astype(np.float32)
 
 
 def healthy(rng, data, noise):
@@ -215,7 +293,16 @@ def partly(rng, data, noise):
         yield noisy(rng, rng.permutation(x.ravel()).reshape(shape), noise).astype(np.float32), x.astype(np.float32)
 
 
-NONE = {"no cause: noise alone": healthy, "no cause: unrelated": unrelated, "no cause: a tenth is wrong, any order": partly}
+def other_dims(rng, data, noise):
+    """Another tensor of the same kind, of the same dims in another order, without some, or flat; and small ones."""
+    for shape in itertools.chain(*SHAPES.values(), [(1, 3, 32, 32), (2000,), (1, 1, 28, 28), (1, 4, 3, 2), (2, 3), (1, 8, 4, 2)]):
+        a, g = (noisy(rng, DATA[data](rng, shape), noise).astype(np.float32) for _ in range(2))
+        yield np.ascontiguousarray(a.transpose(rng.permutation(len(shape))))[None], g
+        yield a.ravel()[None], g
+        yield a.reshape(-1, 1, shape[-1]), g
+
+
+NONE = {"no cause: unrelated, of other dims": other_dims, "no cause: noise alone": healthy, "no cause: unrelated": unrelated, "no cause: a tenth is wrong, any order": partly}
 
 
 def main():
@@ -230,6 +317,7 @@ def main():
     options = args.options.split()
     print(f"{'kind':42}" + "".join(f"{noise:>14g}" for noise in NOISES))
     missed = false = 0
+    low = []
     with tempfile.TemporaryDirectory() as scratch:
         for name, make in KINDS.items():
             if args.only not in name:
@@ -249,6 +337,8 @@ def main():
                         shape = getattr(actual, "array", actual).shape
                         print(f"{name} | {data} {noise} {shape}: {': '.join(said)}")
                 missed += tried - found
+                if found < min(LEAST * tried, tried - 1):
+                    low.append(f"{name}, noise {noise}: {found} of {tried}")
                 line += f"{found:>8}/{tried}".rjust(14) if other == 0 else f"{found}/{tried} ({other} other)".rjust(14)
             print(f"{name:42}{line}", flush=True)
         for name, make in NONE.items():
@@ -270,7 +360,9 @@ def main():
                 line += f"{claims:>8}/{tried}".rjust(14)
             print(f"{name:42}{line}", flush=True)
     print(f"{missed} missed, {false} false")
-    sys.exit(0 if false == 0 else 1)
+    for row in low:
+        print(f"less than {LEAST:.0%} found: {row}")
+    sys.exit(0 if false == 0 and not low else 1)
 
 
 if __name__ == "__main__":

@@ -102,8 +102,7 @@ bool is_about(const std::string& given, const DiffCommand& command, const btf::T
 
 // This pair alone, judged as it was.
 std::string compare_again(const DiffCommand& command, bool directories, const btf::FilePair& pair,
-                          const btf::TensorDiff& diff, const std::string& option) {
-  std::vector<std::string> words{option};
+                          const btf::TensorDiff& diff, std::vector<std::string> words) {
   add_ruled_specs("--actual-spec", command.actual_specs, words);
   add_ruled_specs("--golden-spec", command.golden_specs, words);
   for (const std::string& given : command.of_pair)
@@ -129,19 +128,26 @@ std::string compare_again(const DiffCommand& command, bool directories, const bt
   return command_line("diff", words, std::vector{command.actual, command.golden});
 }
 
-// The option that makes the dims of the two equal, and their numbers.
-std::optional<std::string> equalising(const DiffCommand& command, const btf::TensorDiff& diff) {
-  if (diff.result != btf::DiffResult::shape || diff.hints.empty()) return std::nullopt;
-  if (command.diff.permute || command.diff.squeeze || command.diff.reshape_actual)
-    return std::nullopt;
+// The options that make the dims of the two equal, and their numbers, perhaps but for noise.
+std::vector<std::string> equalising(const DiffCommand& command, const btf::TensorDiff& diff) {
+  if (diff.result != btf::DiffResult::shape || diff.hints.empty()) return {};
+  if (command.diff.permute || command.diff.squeeze || command.diff.reshape_actual) return {};
   std::string_view edit = diff.hints.front().evidence;
-  if (!edit.starts_with(btf::kEqualAfter)) return std::nullopt;
+  if (edit.starts_with(btf::kGivenGoldensDims)) return {"--reshape=actual"};
+  if (!edit.starts_with(btf::kEqualAfter)) return {};
   edit.remove_prefix(btf::kEqualAfter.size());
-  if (edit == "squeeze") return "--squeeze";
-  if (edit == "reshape") return "--reshape=actual";
+  edit = edit.substr(0, edit.find(", but for noise"));
+  edit = edit.substr(0, edit.find(", then actual"));
+  if (edit == "squeeze") return {"--squeeze"};
+  if (edit == "reshape") return {"--reshape=actual"};
+  constexpr std::string_view kSqueezed = " and squeeze";
+  const bool squeezed = edit.ends_with(kSqueezed);
+  if (squeezed) edit.remove_suffix(kSqueezed.size());
   std::string option = "--" + std::string(edit);
   std::ranges::replace(option, ' ', '=');
-  return option;
+  std::vector<std::string> options{std::move(option)};
+  if (squeezed) options.emplace_back("--squeeze");
+  return options;
 }
 
 // What each file has, in place of a comparison that there cannot be. Files that had to be described
@@ -172,10 +178,10 @@ std::string next_command(const DiffCommand& command, bool directories, const btf
   if (diff.result == btf::DiffResult::different)
     return command.diff.heatmap || diff.mismatched == 0
                ? std::string()
-               : compare_again(command, directories, pair, diff, "--heatmap");
-  const std::optional<std::string> edit = equalising(command, diff);
-  return edit ? compare_again(command, directories, pair, diff, *edit)
-              : list_both(command, pair, diff);
+               : compare_again(command, directories, pair, diff, {"--heatmap"});
+  const std::vector<std::string> edits = equalising(command, diff);
+  return edits.empty() ? list_both(command, pair, diff)
+                       : compare_again(command, directories, pair, diff, edits);
 }
 
 std::string same_command(const DiffCommand& command) {

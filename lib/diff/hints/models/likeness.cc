@@ -131,10 +131,22 @@ double Likeness::variance(bool of_golden) const {
   return std::max(0.0, sums(of_golden).second / n - mean * mean);
 }
 
-double Likeness::correlation() const {
+double Likeness::covariance() const {
   const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
-  const double both = products_ / n - actual_.first / n * (golden_.first / n);
-  return both / std::sqrt(variance(false) * variance(true));
+  return products_ / n - actual_.first / n * (golden_.first / n);
+}
+
+double Likeness::correlation() const {
+  return covariance() / std::sqrt(variance(false) * variance(true));
+}
+
+FittedLine Likeness::line() const {
+  const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
+  const auto mean = [&](const Sums& of) {
+    return yardstick_.centre + yardstick_.unit * (of.first / n);
+  };
+  const double factor = covariance() / variance(true);
+  return {factor, mean(actual_) - factor * mean(golden_)};
 }
 
 double Likeness::error() const {
@@ -154,7 +166,13 @@ double Likeness::tails(bool of_golden) const {
 }
 
 Result<Likeness> likeness_as_is(const Inquiry& inquiry, const Yardstick& yardstick) {
-  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
+  const HintInput& input = inquiry.input;
+  return likeness_of(input.actual, input.golden, input.execution, yardstick);
+}
+
+Result<Likeness> likeness_of(const DiffSide& actual, const DiffSide& golden,
+                             const Execution& execution, const Yardstick& yardstick) {
+  const PairRows pairs(actual, golden, execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<Likeness> parts(workers, Likeness(yardstick));
   BTF_TRY(pairs.walk<double>([&](unsigned worker, std::uint64_t, const PairRun<double>& run) {

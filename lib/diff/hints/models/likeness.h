@@ -18,6 +18,12 @@ struct Yardstick {
 // Of the finite numbers of one side of these points; unit 0: they are all equal, or too few.
 Yardstick yardstick_of(std::span<const Point> points, bool of_golden);
 
+// actual = factor x golden + offset
+struct FittedLine {
+  double factor = 1;
+  double offset = 0;
+};
+
 class Likeness {
  public:
   explicit Likeness(const Yardstick& yardstick) : yardstick_(yardstick) {}
@@ -30,6 +36,7 @@ class Likeness {
   double correlation() const;                       // NaN where a side is constant
   double error() const;                             // root mean square of actual - golden
   double deviation(bool of_golden) const;
+  FittedLine line() const;  // that leaves the least
   // How often as heavy as a normal distribution's the tails are; at least 1.
   double tails(bool of_golden) const;
 
@@ -41,6 +48,7 @@ class Likeness {
   };
   const Sums& sums(bool of_golden) const { return of_golden ? golden_ : actual_; }
   double variance(bool of_golden) const;  // in units
+  double covariance() const;              // likewise
 
   Yardstick yardstick_;
   std::uint64_t pairs_ = 0;
@@ -51,7 +59,10 @@ class Likeness {
   double errors_ = 0;
 };
 
-// All pairs as they stand. Dense sides.
+// All pairs of two sides of the same dims.
+Result<Likeness> likeness_of(const DiffSide& actual, const DiffSide& golden,
+                             const Execution& execution, const Yardstick& yardstick);
+// Of the sides as they stand. Dense sides.
 Result<Likeness> likeness_as_is(const Inquiry& inquiry, const Yardstick& yardstick);
 
 // How many numbers of a dense side are independent of each other, by how alike neighbours are along

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/likeness.h"
 #include "diff/hints/searches/orders.h"
@@ -29,6 +30,9 @@ constexpr std::uint64_t kMostNotFinite = 100;  // one of so many may be NaN or I
 constexpr std::size_t kMostNoisyWalks = 3;
 // Two ways that leave nearly as much are the same to these numbers: the plainer one is meant.
 constexpr double kAsGood = 1.1;
+// A factor and an offset are part of the answer if they leave so many times less, of at least this.
+constexpr double kLeastByScale = 4;
+constexpr double kLeastUnscaled = 1e-7;
 
 // A way in which a side may be meant.
 struct Way {
@@ -37,6 +41,7 @@ struct Way {
   MovedSide side{};
   std::function<Result<Moved>(std::span<const Point> points)> look;
   std::function<Result<Likeness>(const Yardstick& yardstick)> measure;
+  bool may_be_scaled = true;  // a factor and an offset may come on top
 };
 
 bool of_golden(MovedSide side) { return side == MovedSide::golden; }
@@ -126,7 +131,8 @@ class Ways {
       return likeness_of_map(*map, yardstick);
     };
     const Cause cause = reading.change != nullptr ? reading.change->cause : Cause::dtype_misread;
-    ways_.push_back({cause, reading_words(reading), reading.side, look, measure});
+    // Bits read in another way and scaled may be made of anything.
+    ways_.push_back({cause, reading_words(reading), reading.side, look, measure, false});
   }
 
   void add_exchanged_nibbles() {
@@ -206,17 +212,54 @@ std::optional<double> left_of(const Way& way, const Staying& side, std::span<con
   return left / all;
 }
 
+double share_of_error(const Likeness& likeness, bool of_golden) {
+  const double relative = likeness.error() / likeness.deviation(of_golden);
+  return relative * relative;
+}
+
+// Once the best factor and offset are taken out. Of sums that overflowed nothing can be said.
+double share_when_scaled(const Likeness& likeness) {
+  const double r = likeness.correlation();
+  constexpr double kMost = 1 + 1e-9;  // by rounding
+  return r > 0 && r <= kMost ? std::max(0.0, 1 - r * r) : 1.0;
+}
+
+// The same of some points.
+std::optional<double> left_when_scaled(const Way& way, const Staying& side,
+                                       std::span<const Point> points, const Moved& moved) {
+  Likeness likeness(side.yardstick);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!moved[i]) continue;
+    const auto stays = static_cast<double>(golden_stays(way) ? points[i].golden : points[i].actual);
+    const auto other = static_cast<double>(*moved[i]);
+    likeness.add_run(&stays, &other, 1);
+  }
+  if (2 * likeness.pairs() < points.size()) return std::nullopt;
+  const double left = share_when_scaled(likeness);
+  return left < 1 ? std::optional(left) : std::nullopt;
+}
+
 // The share of the spread that the sample leaves unexplained; unset if it is too large.
 Result<std::optional<double>> look_at(const Way& way, const Staying& side) {
   if (side.yardstick.unit == 0) return std::nullopt;
-  constexpr std::array<std::pair<std::size_t, double>, 3> kLooks{
-      {{2, 0.5}, {8, 0.15}, {SIZE_MAX, kMostUncorrelated}}};
+  struct Look {
+    std::size_t points = 0;
+    double most = 0;
+    double most_scaled = 0;  // a line goes through any two points
+  };
+  constexpr std::array<Look, 3> kLooks{
+      {{2, 0.5, 1}, {8, 0.15, 0.3}, {SIZE_MAX, kMostUncorrelated, kMostUncorrelated}}};
   std::optional<double> left;
-  for (const auto& [count, most] : kLooks) {
-    const std::span points = std::span(side.points).first(std::min(count, side.points.size()));
+  for (const Look& look : kLooks) {
+    const std::span points =
+        std::span(side.points).first(std::min(look.points, side.points.size()));
     BTF_ASSIGN(const Moved moved, way.look(points));
     left = left_of(way, side, points, moved);
-    if (!left || !(*left <= most)) return std::nullopt;
+    if (left && *left <= look.most) continue;
+    if (!way.may_be_scaled) return std::nullopt;
+    if (look.most_scaled == 1) continue;
+    left = left_when_scaled(way, side, points, moved);
+    if (!left || !(*left <= look.most_scaled)) return std::nullopt;
   }
   return left;
 }
@@ -242,39 +285,120 @@ std::string correlation_text(double r) {
   return {text.begin(), end.ptr};
 }
 
+// What a way leaves of all elements, by the square and in parts of the spread.
+struct LeftOver {
+  double share = 0;
+  bool scaled = false;  // once the best factor and offset are taken out
+};
+
+LeftOver left_by(const Likeness& after, bool of_golden, bool may_be_scaled) {
+  const double plain = share_of_error(after, of_golden);
+  const double scaled = share_when_scaled(after);
+  const bool better =
+      may_be_scaled && plain >= kLeastUnscaled && !(plain < kLeastByScale * scaled);
+  return {better ? scaled : plain, better};
+}
+
+// ", then actual = 2 x golden + 0.5, but for noise of 0.01 rms: correlation 0.99995 over 1000
+// elements"
+std::string likeness_text(const Likeness& after, const LeftOver& left) {
+  std::string text;
+  double noise = after.error();
+  if (left.scaled) {
+    const FittedLine line = after.line();
+    noise = after.deviation(false) * std::sqrt(left.share);
+    text += ", then actual = " + short_number_text(line.factor) + " x golden";
+    if (std::abs(line.offset) > 2 * noise / std::sqrt(static_cast<double>(after.pairs())))
+      text += (line.offset < 0 ? " - " : " + ") + short_number_text(std::abs(line.offset));
+  }
+  constexpr double kNoNoise = 1e-12;  // by the square: that is the rounding of a float32
+  if (left.share > kNoNoise || !left.scaled)
+    text += ", but for noise of " + short_number_text(noise) + " rms";
+  return text + ": correlation " + correlation_text(after.correlation()) + " over " +
+         std::to_string(after.pairs()) + " elements";
+}
+
+// Could chance make that little of what there was before? Each independent number is near its like
+// by chance about as often as what is left is smaller than what there was.
+bool beyond_chance(const Likeness& after, bool of_golden, double independent, double before,
+                   const LeftOver& left, double hypotheses) {
+  constexpr double kLeastLeft = 1e-24;  // parts of the spread: doubles end there
+  const double bits = (independent - (left.scaled ? 2 : 0)) / after.tails(of_golden) / 2 *
+                      std::log2(before / std::max(left.share, kLeastLeft));
+  return bits >= kNeededBits + std::log2(hypotheses);
+}
+
 // Measured on all elements: what is left, what was before, and whether chance could do it.
 Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
                                          const Staying& side, double hypotheses) {
   const bool golden = golden_stays(way);
   BTF_ASSIGN(const Likeness after, way.measure(side.yardstick));
-  const double deviation = after.deviation(golden);
-  const double spread = deviation * deviation;
-  const double left = after.error() * after.error();
-  if (after.pairs() < kLeastElements || !(left <= kMostUncorrelated * spread) ||
+  const LeftOver left = left_by(after, golden, way.may_be_scaled);
+  if (after.pairs() < kLeastElements || !(left.share <= kMostUncorrelated) ||
       after.unlike() > inquiry.elements / kMostNotFinite)
     return std::nullopt;
-  BTF_ASSIGN(const Likeness before, likeness_as_is(inquiry, side.yardstick));
-  const double error_before = before.error() * before.error();
-  const double share_before = std::isfinite(error_before) ? std::min(error_before, spread) : spread;
-  const bool gained = before.unlike() > inquiry.elements / 2 || share_before >= kLeastGained * left;
+  BTF_ASSIGN(const Likeness as_is, likeness_as_is(inquiry, side.yardstick));
+  const double measured =
+      left.scaled ? share_when_scaled(as_is) : share_of_error(as_is, golden);
+  const double before = std::isfinite(measured) ? std::min(measured, 1.0) : 1.0;
+  const bool gained =
+      as_is.unlike() > inquiry.elements / 2 || before >= kLeastGained * left.share;
   if (!gained) return std::nullopt;
   BTF_ASSIGN(const double independent,
              independent_numbers(golden ? *inquiry.golden : *inquiry.actual, side.yardstick));
-  // Each independent number is near its like by chance about as often as what is left is smaller
-  // than what there was.
-  constexpr double kLeastLeft = 1e-24;  // parts of the spread: doubles end there
-  const double bits = independent / after.tails(golden) / 2 *
-                      std::log2(share_before / std::max(left, kLeastLeft * spread));
-  if (!(bits >= kNeededBits + std::log2(hypotheses))) return std::nullopt;
-  std::string text = way.words + ", but for noise of " + short_number_text(after.error()) +
-                     " rms: correlation " + correlation_text(after.correlation()) + " over " +
-                     std::to_string(after.pairs()) + " elements";
-  if (const double r = before.correlation(); std::isfinite(r) && before.unlike() == 0)
+  if (!beyond_chance(after, golden, independent, before, left, hypotheses)) return std::nullopt;
+  std::string text = way.words + likeness_text(after, left);
+  if (const double r = as_is.correlation(); std::isfinite(r) && as_is.unlike() == 0)
     text += ", " + correlation_text(r) + " as they are";
   return Finding{{way.cause, std::move(text)}, after.unlike()};
 }
 
 }  // namespace
+
+std::optional<double> share_left(std::span<const long double> actual,
+                                 std::span<const long double> golden) {
+  std::vector<Point> points(golden.size());
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i] = {.number = i, .actual = actual[i], .golden = golden[i]};
+  const Yardstick yardstick = yardstick_of(points, true);
+  if (yardstick.unit == 0) return std::nullopt;
+  Likeness likeness(yardstick);
+  for (const Point& point : points) {
+    const auto x = static_cast<double>(point.actual);
+    const auto y = static_cast<double>(point.golden);
+    likeness.add_run(&x, &y, 1);
+  }
+  if (2 * likeness.pairs() < points.size()) return std::nullopt;
+  const double left = left_by(likeness, true, true).share;
+  return left <= 2 * kMostUncorrelated ? std::optional(left) : std::nullopt;
+}
+
+Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const DiffSide& golden,
+                                                 double hypotheses, const Execution& execution) {
+  BTF_ASSIGN(const StridedLayout view, own_view(golden));
+  BTF_ASSIGN(Lookup lookup, Lookup::open(golden, view));
+  Yardstick yardstick;
+  {
+    const std::uint64_t count = *element_count(golden.dims());
+    std::vector<std::uint64_t> numbers;
+    constexpr std::uint64_t kSample = 256;
+    const std::uint64_t step = std::max<std::uint64_t>(1, count / kSample);
+    for (std::uint64_t i = 0; i < count; i += step) numbers.push_back(i);
+    BTF_ASSIGN(const std::vector<long double> values, lookup.values(numbers));
+    std::vector<Point> points;
+    for (const long double value : values) points.push_back({.golden = value});
+    yardstick = yardstick_of(points, true);
+  }
+  if (yardstick.unit == 0) return std::nullopt;
+  BTF_ASSIGN(const Likeness after, likeness_of(actual, golden, execution, yardstick));
+  const LeftOver left = left_by(after, true, true);
+  if (after.pairs() < kLeastElements || !(left.share <= kMostUncorrelated) ||
+      after.unlike() > after.pairs() / kMostNotFinite)
+    return std::nullopt;
+  BTF_ASSIGN(const double independent, independent_numbers(lookup, yardstick));
+  if (!beyond_chance(after, true, independent, 1, left, hypotheses)) return std::nullopt;
+  return AllButNoise{left.share, likeness_text(after, left)};
+}
 
 SearchResult find_among_noise(const Inquiry& inquiry) {
   const HintInput& input = inquiry.input;

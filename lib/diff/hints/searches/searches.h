@@ -2,6 +2,10 @@
 // whole tensor.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+
 #include "diff/hints/evidence/inquiry.h"
 
 namespace btf::hints {
@@ -38,6 +42,18 @@ SearchResult find_lost_bits(const Inquiry& inquiry);
 
 // Another order or reading that leaves noise alone, by correlation: where none explains elements.
 SearchResult find_among_noise(const Inquiry& inquiry);
+
+// Two sides of the same dims that are one tensor, but for noise and perhaps a factor and an offset.
+struct AllButNoise {
+  double left = 0;   // by the square, in parts of the spread
+  std::string text;  // ", but for noise of 0.01 rms: correlation 0.99995 over 1000 elements"
+};
+// A first look at a few pairs: what is left, if it may be such a pair.
+std::optional<double> share_left(std::span<const long double> actual,
+                                 std::span<const long double> golden);
+// All pairs, and whether chance could do it. Golden is dense and stands as it is stored.
+Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const DiffSide& golden,
+                                                 double hypotheses, const Execution& execution);
 
 // These say where mismatches are or what they have in common, not what the elements should be.
 SearchResult find_rounding(const Inquiry& inquiry);

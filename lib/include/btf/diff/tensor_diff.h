@@ -141,8 +141,12 @@ BTF_API std::string_view cause_name(Cause cause);
 
 // A cause that explains the difference. It is never applied.
 // The evidence of Cause::shape where other dims make them equal: this, and "squeeze", "reshape" or
-// "permute 0,3,1,2".
+// "permute 0,3,1,2", perhaps "permute 2,0,1 and squeeze". Among noise ", but for noise of 0.01 rms:
+// correlation 0.99995 over 1000 elements" follows, before it perhaps ", then actual = 2 x golden".
 inline constexpr std::string_view kEqualAfter = "equal after ";
+// Any other cause, where dims differ, begins with this: it is one of actual's elements, one after
+// the other, in golden's dims.
+inline constexpr std::string_view kGivenGoldensDims = "with golden's dims ";
 
 struct Hint {
   Cause cause{};
