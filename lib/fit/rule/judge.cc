@@ -122,12 +122,14 @@ class Judge {
 
   // The error that the node's result may have; and what is left of it once layers are wide for its
   // sake.
-  double bearable(std::uint32_t node) const { return bearable_from(node, least_); }
-  double left_over(std::uint32_t node) const { return bearable_from(node, least_ / 4); }
-  double bearable_from(std::uint32_t node, double least) const {
+  double bearable(std::uint32_t node) const { return bearable_within(node, least_, bearable_); }
+  double left_over(std::uint32_t node) const {
+    return bearable_within(node, least_ / 4, bearable_ / 4);
+  }
+  double bearable_within(std::uint32_t node, double least, double most) const {
     const double rms = measure(node).rms;
     const auto error = sensitivity_->error_of_share(node, kBorneShare);
-    return error ? std::clamp(*error, least * rms, bearable_ * rms) : bearable_ * rms;
+    return rms * (error && rms > 0 ? std::clamp(*error / rms, least, most) : most);
   }
   double relative(std::uint32_t node, double error) const {
     return measure(node).rms > 0 ? error / measure(node).rms : error > 0 ? HUGE_VAL : 0;
