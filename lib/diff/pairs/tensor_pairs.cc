@@ -12,6 +12,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "sets/natural_order.h"
+#include "sets/tied_names.h"
 
 namespace btf {
 namespace {
@@ -218,21 +219,25 @@ struct OwnNames {
   std::vector<std::uint64_t> tensors;
 };
 
-// Tensors whose names the metadata of the other file has for one of its tensors, and that tensor, as
-// safetensors says which weights were one before they were stored.
-Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tied(const OwnNames& alone,
-                                                                  const OwnNames& others,
-                                                                  const TensorFile& file) {
+// Tensors of one side that the other one stores under another name, and which that is: as its file
+// says, or as this one does by storing both names in the same bytes.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> tied(const OwnNames& alone,
+                                                          const TensorFile& file,
+                                                          const OwnNames& others,
+                                                          const TensorFile& other_file) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
-  if (alone.names.empty()) return found;
-  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
-  for (std::size_t i = 0; i < alone.names.size() && !attributes.metadata.empty(); ++i) {
-    const auto kept = attributes.metadata.find(alone.names[i]);
-    if (kept == attributes.metadata.end()) continue;
-    const auto at = std::ranges::find(others.names, kept->second);
-    if (at == others.names.end() || std::ranges::count(alone.names, alone.names[i]) > 1) continue;
-    found.emplace_back(alone.tensors[i],
-                       others.tensors[static_cast<std::size_t>(at - others.names.begin())]);
+  if (alone.names.empty() || others.names.empty()) return found;
+  TiedNames ties;
+  ties.add(other_file);
+  SharedBytes shared(file);
+  for (std::size_t i = 0; i < alone.names.size(); ++i) {
+    if (std::ranges::count(alone.names, alone.names[i]) > 1) continue;
+    std::optional<std::size_t> at = ties.stored_as(alone.names[i], others.names);
+    if (!at)
+      for (const std::string& name : shared.names(alone.tensors[i]))
+        if (const auto same = std::ranges::find(others.names, name); same != others.names.end())
+          at = static_cast<std::size_t>(same - others.names.begin());
+    if (at) found.emplace_back(alone.tensors[i], others.tensors[*at]);
   }
   return found;
 }
@@ -276,11 +281,11 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   OwnNames left = without(actual, golden_names);
   OwnNames right = without(golden, actual_names);
   std::vector<TensorPair> known;
-  BTF_ASSIGN(const auto left_tied, tied(left, golden, *golden_.file));
+  const auto left_tied = tied(left, *actual_.file, golden, *golden_.file);
   for (const auto& [own, other] : left_tied)
     if (as_large(own, other))
       known.push_back({.actual = own, .golden = other, .tier = PairTier::map});
-  BTF_ASSIGN(const auto right_tied, tied(right, actual, *actual_.file));
+  const auto right_tied = tied(right, *golden_.file, actual, *actual_.file);
   for (const auto& [own, other] : right_tied)
     if (as_large(other, own))
       known.push_back({.actual = other, .golden = own, .tier = PairTier::map});

@@ -8,6 +8,7 @@
 #include "sets/natural_order.h"
 #include "sets/pairs/named_tensors.h"
 #include "sets/pairs/pairs.h"
+#include "sets/safetensors_index.h"
 
 namespace btf {
 namespace {
@@ -35,6 +36,58 @@ void pair_by_place(const TensorSet& actual, Members& left, const TensorSet& gold
   left = std::move(left_alone);
   right = std::move(right_alone);
 }
+
+bool may_be_shard(std::string_view place) {
+  return place.ends_with(".safetensors") || place.ends_with(".bin");
+}
+
+// Shards of one name need not hold the same part of a model: where they do not, tensors are paired
+// by their names, whatever shard they are in.
+class ShardPairs {
+ public:
+  ShardPairs(const TensorSet& actual, const TensorSet& golden) : actual_(actual), golden_(golden) {}
+
+  // All shards together: a copy of a tensor that the index gives to another one is told by that.
+  void part_others(Members& left, Members& right, std::vector<MemberPair>& pairs) {
+    const auto of_shards = [&](const MemberPair& pair) {
+      return may_be_shard(pair.name) && indexes_.name_for(actual_.path(*pair.actual)) &&
+             indexes_.name_for(golden_.path(*pair.golden));
+    };
+    const bool differ = std::ranges::any_of(pairs, [&](const MemberPair& pair) {
+      if (!of_shards(pair)) return false;
+      const auto own = names(actual_, *pair.actual);
+      const auto others = names(golden_, *pair.golden);
+      return own && others && *own != *others;
+    });
+    if (!differ) return;
+    std::erase_if(pairs, [&](const MemberPair& pair) {
+      if (!of_shards(pair)) return false;
+      left.push_back(*pair.actual);
+      right.push_back(*pair.golden);
+      return true;
+    });
+  }
+
+ private:
+  // Those that the index gives to this shard. Nothing: it cannot be read.
+  std::optional<std::set<std::string>> names(const TensorSet& set, std::uint64_t member) {
+    const auto file = set.file(member);
+    if (!file) return std::nullopt;
+    std::set<std::string> names;
+    for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) {
+      auto name = (*file)->name(i);
+      if (!name) return std::nullopt;
+      // A copy that is not meant is alone in this: no shard equals it.
+      if (indexes_.elsewhere(set.path(member), *name)) *name += '\0' + set.path(member);
+      names.insert(*std::move(name));
+    }
+    return names;
+  }
+
+  const TensorSet& actual_;
+  const TensorSet& golden_;
+  ShardIndexes indexes_;
+};
 
 Unpaired by_name(const TensorSet& set, const Members& members) {
   Unpaired named;
@@ -116,7 +169,10 @@ class PairsByName {
   PairsByName(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
       : actual_(actual), golden_(golden), pairs_(pairs) {}
 
-  void run(const Unpaired& left, const Unpaired& right) {
+  // `left_shards`, `right_shards`: to be paired tensor by tensor, whatever they are called.
+  void run(const Unpaired& left, const Unpaired& right, Members left_shards, Members right_shards) {
+    alone_left_ = std::move(left_shards);
+    alone_right_ = std::move(right_shards);
     for (auto at = left.begin(); at != left.end(); at = left.upper_bound(at->first)) {
       const auto own = left.equal_range(at->first);
       const auto others = right.equal_range(at->first);
@@ -190,7 +246,12 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
   Members left = wanted_members(actual, wanted);
   Members right = wanted_members(golden, wanted);
   pair_by_place(actual, left, golden, right, pairs);
-  PairsByName(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
+  Members left_shards;
+  Members right_shards;
+  ShardPairs(actual, golden).part_others(left_shards, right_shards, pairs);
+  PairsByName(actual, golden, pairs)
+      .run(by_name(actual, left), by_name(golden, right), std::move(left_shards),
+           std::move(right_shards));
   put_in_order(pairs, actual, golden);
   return pairs;
 }

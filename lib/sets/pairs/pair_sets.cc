@@ -15,6 +15,7 @@
 #include "sets/names/pair_lists.h"
 #include "sets/pairs/named_tensors.h"
 #include "sets/pairs/pairs.h"
+#include "sets/tied_names.h"
 
 namespace btf {
 namespace {
@@ -205,7 +206,8 @@ class SetPairs {
 // What equal names have left of both sides goes on to the tiers.
 class RestOfPairs {
  public:
-  RestOfPairs(const TensorSet& actual, const TensorSet& golden) : actual_(actual), golden_(golden) {}
+  RestOfPairs(const TensorSet& actual, const TensorSet& golden, const MemberFilter& wanted)
+      : actual_(actual), golden_(golden), wanted_(wanted) {}
 
   void pair(std::vector<MemberPair>& pairs) {
     std::vector<MemberPair> whole_pairs;
@@ -218,11 +220,11 @@ class RestOfPairs {
       }
     }
     pairs = std::move(whole_pairs);
-    if (!left_.alone.empty() && !right_.alone.empty()) {
-      find_tensors(actual_, left_, &MemberPair::actual, &MemberPair::actual_tensor);
-      find_tensors(golden_, right_, &MemberPair::golden, &MemberPair::golden_tensor);
-      by_tiers(pairs);
-    }
+    find_tensors(actual_, left_, &MemberPair::actual, &MemberPair::actual_tensor);
+    find_tensors(golden_, right_, &MemberPair::golden, &MemberPair::golden_tensor);
+    pair_tied(actual_, left_, golden_, pairs);
+    pair_tied(golden_, right_, actual_, pairs);
+    if (!left_.alone.empty() && !right_.alone.empty()) by_tiers(pairs);
     rest(left_, &MemberPair::actual, &MemberPair::actual_tensor, pairs);
     rest(right_, &MemberPair::golden, &MemberPair::golden_tensor, pairs);
     put_in_order(pairs, actual_, golden_);
@@ -259,19 +261,76 @@ class RestOfPairs {
     side.notes.assign(side.tensors.size(), "");
   }
 
-  static std::vector<std::string> names_of(const Side& side) {
+  static std::vector<std::string> names_of(const Side& side,
+                                           const std::vector<std::uint64_t>& numbers) {
     std::vector<std::string> names;
-    for (const NamedTensor& tensor : side.tensors) names.push_back(tensor.name);
+    for (const std::uint64_t number : numbers) names.push_back(side.tensors[number].name);
     return names;
   }
 
+  // What is alone here and stored under another name there, which may have a pair already.
+  void pair_tied(const TensorSet& own, Side& side, const TensorSet& other,
+                 std::vector<MemberPair>& pairs) const {
+    if (side.tensors.empty()) return;
+    const auto members = wanted_members(other, wanted_);
+    const Tensors others = named_tensors(other, members);
+    std::vector<std::string> names;
+    for (const NamedTensor& tensor : others) names.push_back(tensor.name);
+    TiedNames ties;
+    for (const std::uint64_t member : members)
+      if (const auto file = other.file(member)) ties.add(**file);
+    std::map<std::uint64_t, std::pair<std::shared_ptr<const TensorFile>, SharedBytes>> files;
+    const auto stored_with = [&](const SetTensor& tensor) -> std::optional<std::size_t> {
+      const auto file = own.file(tensor.member);
+      if (!file) return std::nullopt;
+      auto& shared =
+          files.try_emplace(tensor.member, *file, SharedBytes(**file)).first->second.second;
+      for (const std::string& name : shared.names(tensor.index))
+        if (const auto at = std::ranges::find(names, name); at != names.end())
+          return static_cast<std::size_t>(at - names.begin());
+      return std::nullopt;
+    };
+    for (std::size_t t = 0; t < side.tensors.size(); ++t) {
+      const NamedTensor& alone = side.tensors[t];
+      if (alone.waits_for_dims) continue;
+      std::optional<std::size_t> at = ties.stored_as(alone.name, names);
+      if (!at) at = stored_with(alone.tensor);
+      if (!at || !as_large(own, alone, other, others[*at])) continue;
+      const bool is_actual = &own == &actual_;
+      const SetTensor& actual = (is_actual ? alone : others[*at]).tensor;
+      const SetTensor& golden = (is_actual ? others[*at] : alone).tensor;
+      pairs.push_back({.name = (is_actual ? others[*at] : alone).name,
+                       .actual = actual.member,
+                       .golden = golden.member,
+                       .actual_tensor = actual.index,
+                       .golden_tensor = golden.index,
+                       .tier = PairTier::map});
+      side.paired[t] = true;
+    }
+  }
+
+  // Of those that have no pair yet.
+  static std::vector<std::uint64_t> unpaired(const Side& side) {
+    std::vector<std::uint64_t> numbers;
+    for (std::size_t t = 0; t < side.tensors.size(); ++t)
+      if (!side.paired[t]) numbers.push_back(t);
+    return numbers;
+  }
+
   void by_tiers(std::vector<MemberPair>& pairs) {
-    const NamePairing found =
-        pair_lists(names_of(left_), names_of(right_), {},
+    const std::vector<std::uint64_t> left = unpaired(left_);
+    const std::vector<std::uint64_t> right = unpaired(right_);
+    NamePairing found =
+        pair_lists(names_of(left_, left), names_of(right_, right), {},
                    [&](std::uint64_t l, std::uint64_t r) {
-                     return as_large(actual_, left_.tensors[l], golden_, right_.tensors[r]);
+                     return as_large(actual_, left_.tensors[left[l]], golden_,
+                                     right_.tensors[right[r]]);
                    },
                    equal_);
+    for (NamePair& pair : found.pairs) {
+      if (pair.left) pair.left = left[*pair.left];
+      if (pair.right) pair.right = right[*pair.right];
+    }
     for (const NamePair& pair : found.pairs) {
       if (!pair.left || !pair.right) {
         (pair.left ? left_.notes[*pair.left] : right_.notes[*pair.right]) = pair.note;
@@ -308,6 +367,7 @@ class RestOfPairs {
 
   const TensorSet& actual_;
   const TensorSet& golden_;
+  const MemberFilter& wanted_;
   std::vector<std::string> equal_;  // names of the pairs that there are
   Side left_;
   Side right_;
@@ -323,7 +383,7 @@ Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
   if (options.by == PairBy::exact || (by_number && std::ranges::any_of(found.pairs, of_files)))
     return found;
   if (!by_number && std::ranges::any_of(found.pairs, whole)) {
-    RestOfPairs(actual, golden).pair(found.pairs);
+    RestOfPairs(actual, golden, options.wanted).pair(found.pairs);
     return found;
   }
   SetPairs pairs(actual, golden, options);

@@ -17,6 +17,7 @@
 #include "sets/names/names.h"
 #include "sets/pairs/named_tensors.h"
 #include "sets/pairs/pairs.h"
+#include "sets/tied_names.h"
 
 namespace btf {
 namespace {
@@ -228,6 +229,7 @@ class LayerPairing {
     }
     report_.ambiguous = std::move(matches.unclear);
     found_.map = std::move(matches.map);
+    pair_tied(left);
     for (std::size_t l = 0; l < left.size(); ++l) {
       if (!left[l]) continue;
       const Dumped& dumped = rest_actual_[l];
@@ -236,6 +238,68 @@ class LayerPairing {
       keep_dump(found_.actual_dumps, rest_actual_[l], std::nullopt);
     }
     report_.paired = report_.layers.size();
+  }
+
+  // Names and places of all tensors of a side, in pairs or not.
+  struct AllOf {
+    std::vector<std::string> names;
+    std::vector<SetTensor> tensors;
+  };
+
+  AllOf all_of(bool golden, const std::vector<Dumped>& rest, const std::vector<bool>& alone) const {
+    AllOf all;
+    for (std::size_t i = 0; i < report_.layers.size(); ++i) {
+      all.names.push_back(golden ? report_.layers[i].golden : report_.layers[i].actual);
+      all.tensors.push_back(golden ? found_.golden[i] : found_.actual[i]);
+    }
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (!alone[i]) continue;
+      all.names.push_back(rest[i].name);
+      all.tensors.push_back(rest[i].tensor);
+    }
+    return all;
+  }
+
+  // What the other side stores under another name, which may be in a pair already.
+  static std::optional<std::size_t> place_of_tied(const TensorSet& own, const Dumped& dumped,
+                                                  const TiedNames& ties, const AllOf& others) {
+    if (dumped.waits || dumped.trouble) return std::nullopt;
+    if (const auto at = ties.stored_as(dumped.name, others.names)) return at;
+    const auto file = own.file(dumped.tensor.member);
+    if (!file) return std::nullopt;
+    for (const std::string& name : SharedBytes(**file).names(dumped.tensor.index))
+      if (const auto at = std::ranges::find(others.names, name); at != others.names.end())
+        return static_cast<std::size_t>(at - others.names.begin());
+    return std::nullopt;
+  }
+
+  // `left`: which of the rest of actual are alone.
+  void pair_tied(std::vector<bool>& left) {
+    const auto of_side = [&](TensorSet& own, std::vector<Dumped>& rest, std::vector<bool>& alone,
+                             TensorSet& other, const AllOf& others) {
+      if (std::ranges::find(alone, true) == alone.end()) return;
+      TiedNames ties;
+      for (std::uint64_t member = 0; member < other.member_count(); ++member)
+        if (const auto file = other.file(member)) ties.add(**file);
+      for (std::size_t i = 0; i < rest.size(); ++i) {
+        if (!alone[i]) continue;
+        const auto at = place_of_tied(own, rest[i], ties, others);
+        if (!at) continue;
+        const SetTensor& tensor = others.tensors[*at];
+        auto found = tensors_of(other, tensor.member, tensor.index);
+        if (!found || found->empty()) continue;
+        const bool is_actual = &rest == &rest_actual_;
+        Dumped& actual = is_actual ? rest[i] : found->front();
+        Dumped& golden = is_actual ? found->front() : rest[i];
+        if (!may_be_pair(actual, golden)) continue;
+        alone[i] = false;
+        add(actual, golden, PairTier::map);
+      }
+    };
+    const AllOf goldens = all_of(true, rest_golden_, right_);
+    const AllOf actuals = all_of(false, rest_actual_, left);
+    of_side(actual_, rest_actual_, left, golden_, goldens);
+    of_side(golden_, rest_golden_, right_, actual_, actuals);
   }
 
   void add_golden_only() {

@@ -1,0 +1,105 @@
+#include "sets/tied_names.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "btf/try.h"
+#include "formats/json/reader.h"
+#include "formats/open_source.h"
+
+namespace btf {
+namespace {
+
+// A config of more bytes is none.
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+
+// How models call their embeddings: of what goes in, by its ending, and of what comes out.
+constexpr std::array<std::string_view, 6> kInputs{"embed_tokens.weight", "wte.weight",
+                                                  "word_embeddings.weight", "embed_in.weight",
+                                                  "tok_embeddings.weight", "shared.weight"};
+constexpr std::array<std::string_view, 4> kOutputs{"lm_head.weight", "embed_out.weight",
+                                                   "output.weight", "decoder.weight"};
+
+// "model.embed_tokens.weight" is "embed_tokens.weight" of a part.
+bool ends_as(std::string_view name, std::string_view ending) {
+  if (!name.ends_with(ending)) return false;
+  return name.size() == ending.size() || name[name.size() - ending.size() - 1] == '.';
+}
+
+bool is_of(std::string_view name, std::span<const std::string_view> endings) {
+  return std::ranges::any_of(endings,
+                             [&](std::string_view ending) { return ends_as(name, ending); });
+}
+
+Result<bool> says_tied(const std::string& path) {
+  BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(path));
+  if (source->size() > kMostBytes) return false;
+  JsonReader json(*source, {0, source->size()},
+                  {.finding = "manifest", .whole = "the text", .python = true});
+  bool tied = false;
+  BTF_TRY(json.expect(JsonKind::object_begin, "the text"));
+  BTF_TRY(json.members([&](const JsonToken& name) -> Status {
+    const bool asked = name.text == "tie_word_embeddings";
+    BTF_ASSIGN(const JsonToken value, json.next());
+    if (!asked) return json.skip(value);
+    tied = value.kind == JsonKind::boolean && value.text == "true";
+    return json.skip(value);
+  }));
+  return tied;
+}
+
+}  // namespace
+
+void TiedNames::add(const TensorFile& file) {
+  if (const auto attributes = file.attributes(); attributes)
+    kept_.insert(attributes->metadata.begin(), attributes->metadata.end());
+  const std::filesystem::path config =
+      std::filesystem::path(file.path()).parent_path() / "config.json";
+  const auto [folder, fresh] = folders_.try_emplace(config.string(), false);
+  std::error_code failed;
+  if (fresh && std::filesystem::is_regular_file(config, failed))
+    folder->second = says_tied(config.string()).value_or(false);
+  embeddings_ = embeddings_ || folder->second;
+}
+
+std::optional<std::size_t> TiedNames::stored_as(std::string_view name,
+                                                std::span<const std::string> names) const {
+  if (const auto kept = kept_.find(name); kept != kept_.end()) {
+    const auto at = std::ranges::find(names, kept->second);
+    if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+  }
+  if (!embeddings_ || !is_of(name, kOutputs)) return std::nullopt;
+  std::optional<std::size_t> only;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!is_of(names[i], kInputs)) continue;
+    if (only) return std::nullopt;
+    only = i;
+  }
+  return only;
+}
+
+std::vector<std::string> SharedBytes::names(std::uint64_t tensor) {
+  if (!tensors_) {
+    tensors_.emplace();
+    for (std::uint64_t i = 0; i < file_->tensor_count(); ++i)
+      if (const auto info = file_->tensor(i);
+          info && info->named && info->data_bytes > 0 && !info->deflated())
+        (*tensors_)[{info->data_offset, info->data_bytes}].push_back(i);
+  }
+  std::vector<std::string> names;
+  const auto own = file_->tensor(tensor);
+  if (!own) return names;
+  const auto same = tensors_->find({own->data_offset, own->data_bytes});
+  if (same == tensors_->end()) return names;
+  for (const std::uint64_t i : same->second) {
+    if (i == tensor) continue;
+    auto other = file_->tensor(i);
+    if (other && other->dtype == own->dtype && other->dims == own->dims)
+      names.push_back(std::move(other->name));
+  }
+  return names;
+}
+
+}  // namespace btf
