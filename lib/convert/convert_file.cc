@@ -65,7 +65,14 @@ Result<std::vector<std::uint64_t>> wanted_tensors(const TensorSet& input,
   BTF_ASSIGN(const std::uint64_t count, input.tensor_count());
   std::vector<std::uint64_t> all(count);
   std::iota(all.begin(), all.end(), 0);
-  return all;
+  BTF_ASSIGN(const std::vector<SetTensor> copies, input.copies());
+  if (copies.empty()) return all;
+  std::vector<std::uint64_t> meant;
+  for (const std::uint64_t number : all) {
+    BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
+    if (std::ranges::find(copies, tensor) == copies.end()) meant.push_back(number);
+  }
+  return meant;
 }
 
 // Scales and zero points that are files of their own, where they are asked for.

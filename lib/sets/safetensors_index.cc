@@ -130,14 +130,22 @@ Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
   std::vector<bool> found(own.size());
   std::uint64_t more = 0;
   std::string first_more;
+  std::uint64_t copies = 0;
+  std::string first_copy;
+  std::string meant;  // the shard that has the first
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     BTF_ASSIGN(const std::string held, file.name(i));
     const auto at = std::ranges::lower_bound(own, std::string_view(held), {},
                                              [&](const Tensor& tensor) { return name(tensor); });
     if (at != own.end() && name(*at) == held)
       found[static_cast<std::size_t>(at - own.begin())] = true;
-    else if (more++ == 0)
+    else if (const auto other = file_of(held)) {
+      if (copies++ > 0) continue;
+      first_copy = json_shown(held);
+      meant = *other;
+    } else if (more++ == 0) {
       first_more = json_shown(held);
+    }
   }
   const auto say = [&](FindingCode code, std::uint64_t count, const std::string& first,
                        const std::string& what) {
@@ -155,6 +163,9 @@ Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
         json_shown(name(own[static_cast<std::size_t>(missing - found.begin())])),
         " missing, listed in ");
   say("index-tensor-more", more, first_more, " not listed in ");
+  say("index-tensor-more", copies, first_copy,
+      (copies > 1 ? " are copies: those of other shards, the first of " : " is a copy: that of ") +
+          meant + (copies > 1 ? ", are meant by " : " is meant by "));
   return {};
 }
 

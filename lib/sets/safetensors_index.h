@@ -24,6 +24,10 @@ Result<std::unique_ptr<SetIndex>> read_safetensors_index(const ByteSource& sourc
 // The indexes that lie beside shards, read at the first question.
 class ShardIndexes {
  public:
+  // Files of these formats alone come in shards.
+  static bool may_be_shard(std::string_view path) {
+    return path.ends_with(".safetensors") || path.ends_with(".bin");
+  }
   // What the index of these shards is called as safetensors, "model.safetensors.index.json": by
   // the index that names this one, or by its own name ("model-00001-of-00002.safetensors").
   // Nothing: it belongs to no others.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "sets/indexes.h"
 #include "sets/manifest.h"
 #include "sets/open_ahead.h"
+#include "sets/safetensors_index.h"
 #include "sets/selection.h"
 #include "sets/tensor_set_state.h"
 
@@ -282,6 +284,31 @@ Result<SetTensor> TensorSet::tensor(std::uint64_t number) const {
                                                std::to_string(count)}
             .in_file(path()));
   return located(number, state_->first_tensors);
+}
+
+Result<std::vector<SetTensor>> TensorSet::copies() const {
+  std::vector<SetTensor> found;
+  std::map<std::string, std::vector<SetTensor>> holders;
+  if (member_count() < 2) return found;
+  for (std::uint64_t member = 0; member < member_count(); ++member) {
+    if (!ShardIndexes::may_be_shard(path(member))) continue;
+    const auto opened = file(member);
+    for (std::uint64_t i = 0; opened && i < (*opened)->tensor_count(); ++i)
+      if (auto name = (*opened)->own_name(i); name && *name)
+        holders[**std::move(name)].push_back({member, i});
+  }
+  ShardIndexes indexes;
+  for (const auto& [name, tensors] : holders) {
+    if (tensors.size() < 2) continue;
+    std::vector<SetTensor> others;
+    for (const SetTensor& tensor : tensors)
+      if (indexes.elsewhere(path(tensor.member), name)) others.push_back(tensor);
+    if (others.size() < tensors.size()) found.insert(found.end(), others.begin(), others.end());
+  }
+  std::ranges::sort(found, {}, [](const SetTensor& tensor) {
+    return std::pair(tensor.member, tensor.index);
+  });
+  return found;
 }
 
 Result<std::vector<std::uint64_t>> TensorSet::select(std::string_view text) const {

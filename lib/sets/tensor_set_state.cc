@@ -189,8 +189,11 @@ Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
     error.finding = finding.code;
     wrong = std::unexpected(error.in_file(file->path()));
   }));
-  BTF_TRY(wrong);
-  return file;
+  if (wrong) return file;
+  // What was opened is not to be found as if it were right.
+  kept.erase(member);
+  std::erase_if(recent, [&](const auto& opened) { return opened.first == member; });
+  return std::unexpected(wrong.error());
 }
 
 // The entry of a tensor for a manifest; the one of an index, if there is one.

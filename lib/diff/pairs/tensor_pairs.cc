@@ -12,7 +12,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "sets/natural_order.h"
-#include "sets/tied_names.h"
+#include "sets/pairs/tied_names.h"
 
 namespace btf {
 namespace {

@@ -123,6 +123,9 @@ class BTF_API TensorSet {
   Result<SetTensor> tensor(std::uint64_t number) const;
   // Numbers of the tensors in a selection: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 5).
   Result<std::vector<std::uint64_t>> select(std::string_view text) const;
+  // Tensors that an index of shards gives to another shard, which has them: copies that programs do
+  // not read. By member and index.
+  Result<std::vector<SetTensor>> copies() const;
   // As if members that cannot be opened had no tensors.
   Result<std::vector<SetTensor>> select_readable(std::string_view text) const;
 

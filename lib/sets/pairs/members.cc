@@ -37,10 +37,6 @@ void pair_by_place(const TensorSet& actual, Members& left, const TensorSet& gold
   right = std::move(right_alone);
 }
 
-bool may_be_shard(std::string_view place) {
-  return place.ends_with(".safetensors") || place.ends_with(".bin");
-}
-
 // Shards of one name need not hold the same part of a model: where they do not, tensors are paired
 // by their names, whatever shard they are in.
 class ShardPairs {
@@ -50,7 +46,7 @@ class ShardPairs {
   // All shards together: a copy of a tensor that the index gives to another one is told by that.
   void part_others(Members& left, Members& right, std::vector<MemberPair>& pairs) {
     const auto of_shards = [&](const MemberPair& pair) {
-      return may_be_shard(pair.name) && indexes_.name_for(actual_.path(*pair.actual)) &&
+      return ShardIndexes::may_be_shard(pair.name) && indexes_.name_for(actual_.path(*pair.actual)) &&
              indexes_.name_for(golden_.path(*pair.golden));
     };
     const bool differ = std::ranges::any_of(pairs, [&](const MemberPair& pair) {

@@ -15,7 +15,7 @@
 #include "sets/names/pair_lists.h"
 #include "sets/pairs/named_tensors.h"
 #include "sets/pairs/pairs.h"
-#include "sets/tied_names.h"
+#include "sets/pairs/tied_names.h"
 
 namespace btf {
 namespace {

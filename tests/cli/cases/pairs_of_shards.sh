@@ -43,4 +43,9 @@ for pair in "full meta" "meta full" "full config" "one full" "full one/model.saf
   btftool diff $pair >report; code=$?; tail -n 2 report; echo "exit $code"
   btftool layers $pair 2>/dev/null | head -n 3 | grep -v trust
 done
+echo "== a copy is told once, and what the index means is shown and written"
+btftool inspect copies
+btftool -q convert copies copies.npz; btftool inspect copies.npz
+btftool diff copies.npz full | tail -n 1
+btftool -q convert copies/model.safetensors.index.json again/; btftool diff again full | tail -n 1
 exit 0

@@ -1,6 +1,7 @@
 // btftool inspect: the contents of files. Headers only, unless values are requested.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,19 +88,36 @@ class Inspection {
     if (options_.tensors)
       inspect_selected(*set);
     else
-      for (std::uint64_t i = 0; i < set->member_count(); ++i) inspect_member(*set, i);
+      inspect_all(*set);
     if (unreadable_.held_back() > 0)
       context_.log.error(fmt::format("{}: and {} more files", path, unreadable_.held_back()));
   }
 
-  void inspect_member(const btf::TensorSet& set, std::uint64_t member) {
+  void inspect_all(const btf::TensorSet& set) {
+    const auto copies = set.copies();
+    for (std::uint64_t member = 0; member < set.member_count(); ++member) {
+      std::vector<std::uint64_t> left_out;
+      if (copies)
+        for (const btf::SetTensor& copy : *copies)
+          if (copy.member == member) left_out.push_back(copy.index);
+      inspect_member(set, member, left_out);
+    }
+  }
+
+  // `left_out`: copies of tensors that another file has.
+  void inspect_member(const btf::TensorSet& set, std::uint64_t member,
+                      const std::vector<std::uint64_t>& left_out) {
     const auto file = set.file(member);
     if (!file) return give_up(set.member(member).path, file.error());
     std::vector<std::string> warnings;
     add_warnings_of_index(set, member, warnings);
     for (const std::string& warning : warnings) context_.log.warning(warning);
-    begin(**file, {});
-    for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
+    std::vector<std::uint64_t> shown;
+    for (std::uint64_t i = 0; !left_out.empty() && i < (*file)->tensor_count(); ++i)
+      if (!std::ranges::binary_search(left_out, i)) shown.push_back(i);
+    left_out.empty() ? begin(**file, {}) : begin(**file, shown);
+    for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i)
+      if (!std::ranges::binary_search(left_out, i)) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
       if (json_) json_->odd(context_.names.in(complete.error()));
       context_.log.warning(complete.error().text());

@@ -17,7 +17,7 @@
 #include "sets/names/names.h"
 #include "sets/pairs/named_tensors.h"
 #include "sets/pairs/pairs.h"
-#include "sets/tied_names.h"
+#include "sets/pairs/tied_names.h"
 
 namespace btf {
 namespace {

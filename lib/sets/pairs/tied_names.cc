@@ -1,4 +1,4 @@
-#include "sets/tied_names.h"
+#include "sets/pairs/tied_names.h"
 
 #include <algorithm>
 #include <array>
