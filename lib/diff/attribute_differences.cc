@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/read_errors.h"
 #include "diff/models/model_differences.h"
 
 namespace btf {
@@ -201,7 +202,7 @@ Result<FileDifferences> file_differences(const TensorFile& actual, const TensorF
                                          bool strict) {
   FileDifferences found;
   auto models = ModelDifferences::of(actual, golden);
-  if (!models && models.error().code == ErrorCode::io) return std::unexpected(models.error());
+  if (!models && is_of_reading(models.error())) return std::unexpected(models.error());
   if (!strict) {
     found.uncompared = models ? models->summary()
                               : "only tensors were compared; the graphs cannot be: " +

@@ -24,6 +24,7 @@ Estimate give_up(Effort& effort, std::string why) {
 bool take_terms(Effort& effort, std::uint64_t count) {
   effort.terms += count;
   if (effort.terms <= effort.most_terms) return effort.trouble.empty();
+  effort.ran_out = effort.ran_out || effort.trouble.empty();
   give_up(effort, "it takes too many terms");
   return false;
 }
@@ -193,6 +194,23 @@ void Evaluation::set(const Arithmetic& arithmetic) {
     known = computations_.insert(computations_.end(), std::move(one));
   }
   now_ = known->get();
+}
+
+std::uint64_t Evaluation::all_terms() const {
+  std::uint64_t terms = 0;
+  for (const auto& computation : computations_) terms += computation->effort.terms;
+  return terms;
+}
+
+std::uint64_t Evaluation::most_terms_taken() const {
+  std::uint64_t terms = 0;
+  for (const auto& computation : computations_) terms = std::max(terms, computation->effort.terms);
+  return std::min(terms, most_terms_);
+}
+
+bool Evaluation::ran_out() const {
+  return std::ranges::any_of(computations_,
+                             [](const auto& computation) { return computation->effort.ran_out; });
 }
 
 std::vector<std::string> Evaluation::operators() const {

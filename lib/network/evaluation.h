@@ -25,6 +25,7 @@ struct Effort {
   std::uint64_t most_terms = 0;  // more are not
   unsigned depth = 0;            // operators that wait for others
   std::string trouble{};         // why what follows is NaN; empty: nothing was in the way
+  bool ran_out = false;          // that is the number of terms
 };
 
 // Where the dumped values are. Nothing: this one was not dumped.
@@ -67,6 +68,10 @@ class Evaluation {
 
   // By these half steps.
   const Effort& effort() const { return now_->effort; }
+  // Of all half steps: the terms together, those of the one that took most, and whether any ran out.
+  std::uint64_t all_terms() const;
+  std::uint64_t most_terms_taken() const;
+  bool ran_out() const;
 
   // The first error of reading what was asked for; whoever gave the numbers has noted it, too.
   const std::optional<Error>& unread() const { return unread_; }

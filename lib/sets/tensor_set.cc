@@ -172,7 +172,14 @@ void TensorSet::open_ahead(std::vector<std::uint64_t> members) {
 const Error* TensorSet::trouble(std::uint64_t member) const {
   const State::Root& root = state_->root_of(member);
   const auto found = root.files.listing.trouble.find(member - root.first);
-  return found == root.files.listing.trouble.end() ? nullptr : &found->second;
+  if (found != root.files.listing.trouble.end()) return &found->second;
+  const auto unread = state_->unread.find(member);
+  return unread == state_->unread.end() ? nullptr : &unread->second;
+}
+
+void TensorSet::note(std::uint64_t member, const Error& error) const {
+  if (error.code == ErrorCode::io || error.code == ErrorCode::no_space)
+    state_->unread.emplace(member, error);
 }
 
 Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) const {
@@ -214,7 +221,11 @@ Result<OpenFile> TensorSet::file(std::uint64_t member) const {
     return found->second;
   auto& recent = state_->recent;
   const auto found = std::ranges::find(recent, member, &std::pair<std::uint64_t, OpenFile>::first);
-  if (found == recent.end()) return state_->open_checked(member);
+  if (found == recent.end()) {
+    Result<OpenFile> opened = state_->open_checked(member);
+    if (!opened) note(member, opened.error());
+    return opened;
+  }
   recent.splice(recent.begin(), recent, found);
   return found->second;
 }

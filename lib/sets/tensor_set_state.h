@@ -53,6 +53,7 @@ struct TensorSet::State {
   std::vector<bool> opened;                      // of each member: was it?
   std::vector<bool> settled;                     // and is it known to be unchanged?
   std::vector<std::optional<FileStamp>> stamps;  // as it was then
+  std::map<std::uint64_t, Error> unread;         // members, and errors of the system
   std::vector<std::uint64_t> first_tensors;  // of each member, and their count; empty: not asked
 
   // Files are opened ahead while members get options.

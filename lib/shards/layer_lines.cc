@@ -52,6 +52,8 @@ Json check_json(const SideCheck& check) {
           {"product", check.product},
           {"read", numbers_json(check.read)},
           {"why", check.why},
+          {"terms", json_number(check.terms)},
+          {"ran_out", check.ran_out},
           {"levels", std::move(levels)}};
 }
 
@@ -80,6 +82,8 @@ SideCheck read_check(const JsonNode& node) {
   check.square = node["square"].amount();
   check.product = node["product"].flag();
   check.why = node["why"].text();
+  check.terms = node["terms"].count();
+  check.ran_out = node["ran_out"].flag();
   node["read"].each([&](const JsonNode& value) {
     check.read.push_back(static_cast<std::uint32_t>(value.integer(0, UINT32_MAX)));
   });

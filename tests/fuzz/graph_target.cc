@@ -65,9 +65,9 @@ std::vector<Numbers> run_of(const network::Network& model, const btf::Dims& dims
     numbers.whole = !(*tensor)->floating();
     numbers.dims = (*tensor)->dims();
     for (std::uint64_t i = 0; i < (*tensor)->elements(); ++i)
-      numbers.numbers.push_back(
-          numbers.whole ? std::clamp((*tensor)->value(i), -1e15, 1e15)
-                        : static_cast<double>(static_cast<float>((*tensor)->value(i))));
+      numbers.numbers.push_back(numbers.whole
+                                    ? std::clamp((*tensor)->value(i), -1e15, 1e15)
+                                    : static_cast<double>(static_cast<float>((*tensor)->value(i))));
     take(value, std::move(numbers));
   }
   return run;
@@ -99,7 +99,8 @@ Bytes file_of(const std::vector<Numbers>& run, std::uint64_t left_out) {
     head += tensor.name + "\":{\"dtype\":\"" + (tensor.whole ? "I64" : "F32") + "\",\"shape\":[";
     for (std::size_t d = 0; d < tensor.dims.size(); ++d)
       head += (d > 0 ? "," : "") + std::to_string(tensor.dims[d]);
-    head += "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
+    head +=
+        "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
   }
   head += "}";
   head.resize((head.size() + 7) / 8 * 8, ' ');
@@ -162,10 +163,11 @@ class Parts final : public Base {
   std::string written(std::uint64_t number, const Measured& item) const {
     // What it could not be made of, and of which files it was, merge has no use for.
     if constexpr (std::is_same_v<Measured, btf::MeasuredFit>)
-      return part_line(btf::FitPartItem{number, planned_[number].name, {item.measures}})
-          .found;
+      return part_line(btf::FitPartItem{number, planned_[number].name, {item.measures}}).found;
     else
-      return part_line(btf::LayerItem{number, planned_[number].name, planned_[number].actual_path,
+      return part_line(btf::LayerItem{number,
+                                      planned_[number].name,
+                                      planned_[number].actual_path,
                                       planned_[number].golden_path,
                                       {item.figures, item.trouble, item.unread, item.check}})
           .found;
@@ -236,7 +238,8 @@ void check_layers(BytesView actual, BytesView golden, const btf::LayerOptions& o
     return btf::LayerReport{};
   };
   const auto text_of = [&](const btf::LayerReport& report) {
-    return json(btf::LayerRun{.actual = "a", .golden = "b", .judge = options.judge, .report = report});
+    return json(
+        btf::LayerRun{.actual = "a", .golden = "b", .judge = options.judge, .report = report});
   };
   const auto report = compare(nullptr, false);
   if (!report) return require(!report.error().message.empty(), "an error says nothing");
@@ -248,7 +251,8 @@ void check_layers(BytesView actual, BytesView golden, const btf::LayerOptions& o
   LayerParts parts(kShares);
   for (std::uint64_t share = 0; share < kShares; ++share) {
     parts.begin(share);
-    require(compare(&parts, true).has_value(), "a share ends in an error, and the whole run does not");
+    require(compare(&parts, true).has_value(),
+            "a share ends in an error, and the whole run does not");
   }
   parts.begin(kShares);
   const auto judged = compare(&parts, false);

@@ -341,7 +341,43 @@ def report(write):
                 number += 1
 
 
-CORPORA = {"btf": btf, "npy": npy, "npz": npz, "network": network, "graph": graph, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
+def names(write):
+    """Maps with names to pair, orders of layers, rules, lists of files."""
+    actual = ["conv1", "bn1", "model.layers.0.attn", "model.layers.10.attn", "a/b", "fc"]
+    golden = ["conv_1", "batch1", "blk.0.attn", "blk.10.attn", "a.b", "fc"]
+    maps = [
+        "conv1\tconv_1\n# a note\n\nbn1\tbatch1\r\n", "/model\\.layers\\.([0-9]+)\\.(.*)/blk.$1.$2/\n",
+        "/(a)\\1/$&/\n/^(?=c)(?!d)conv\\b/x$`$'/\n", "/[[:alpha:]]+(a+)+b/$1/\n/a{2,3}|\\w*?/b/\n", "conv1\n", "a\tb\na\tc\n", "/(/x/\n", "/a\\/b/a.b/\nnone\tnothing\n",
+    ]
+    for number, text in enumerate(maps):
+        write(f"map-{number}", b"\0" + "\n----\n".join([text, "\n".join(actual), "\n".join(golden)]).encode())
+    write("map-none", b"\0" + ("#\n----\n" + "\n".join(actual) + "\n----\n" + "\n".join("m." + a for a in actual)).encode())
+    for number, text in enumerate(["conv1\nbn1\nrelu\n", "fc2\nfc\nmodel.conv1\n# x\n\nnone\n", "relu\nrelu\n", ""]):
+        write(f"order-{number}", b"\2" + text.encode())
+    rules = [
+        {"schema": "btftool/rules/1", "comment": "x", "rules": [{"tensor": "conv*", "rtol": 1e-3, "atol": "1e-5"}, {"tensor": "[ab]?", "ulp": 2}]},
+        {"schema": "btftool/rules/1", "rules": [{"tensor": "*", "actual_spec": "fp16:hwc8:1x3x2x2", "golden_spec": "fp32"}]},
+        {"schema": "btftool/rules/2", "rules": [{"tensor": 1, "rtol": None}]},
+    ]
+    for number, value in enumerate(rules):
+        write(f"rules-{number}", b"\3" + json.dumps(value).encode())
+    for number, text in enumerate(["a.npy\nsub/a.npy\n", "./b.npy\nnotes.txt\nnone.npy\n", "../x\n/etc/hostname\nsub/../a.npy\nsub\n.\n"]):
+        write(f"list-{number}", b"\4" + text.encode())
+
+
+def parts(write):
+    """What shards of each command wrote once, together and alone, with and without their ends."""
+    files = {path.stem: path.read_bytes().rstrip(b"\n") for path in sorted((TESTDATA / "parts").glob("*.jsonl"))}
+    for name, part in files.items():
+        write(name, b"\1" + part)
+        write(name + "-ended", bytes([2 * (len(name) % 8)]) + part)
+    write("diff", b"\1" + files["diff-1"] + b"\n----\n" + files["diff-2"])
+    write("diff-json", b"\2" + files["diff-1"] + b"\n----\n" + files["diff-2"])
+    write("mixed", b"\0" + files["diff-1"] + b"\n----\n" + files["validate"])
+    write("twice", b"\0" + files["diff-1"] + b"\n----\n" + files["diff-1"] + b"\n----\n" + files["diff-2"])
+
+
+CORPORA = {"names": names, "parts": parts, "btf": btf, "npy": npy, "npz": npz, "network": network, "graph": graph, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
            "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files, "torch": torch}
 

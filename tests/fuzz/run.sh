@@ -42,7 +42,7 @@ longest() {
   case $1 in
     text) echo 200 ;;
     kernels | write) echo 400 ;;
-    report) echo 8000 ;;
+    report | parts) echo 8000 ;;
     zstd) echo 1500 ;;
     *) echo 2600 ;;
   esac

@@ -122,6 +122,9 @@ Status PairPreparation::check_axes(const TensorFile& actual, const TensorFile& g
 
 Status PairPreparation::check_map(const MapUse& use) const {
   if (use.used || use.unused.empty()) return {};
+  // A file that cannot be read is trouble by itself, and might have the names.
+  for (const MemberPair& pair : found_.pairs)
+    if (trouble(pair) != nullptr) return {};
   return std::unexpected(no_use(use, asked_.map_path));
 }
 

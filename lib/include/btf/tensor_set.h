@@ -82,8 +82,14 @@ class BTF_API TensorSet {
   SetMember member(std::uint64_t member) const;
   std::string path(std::uint64_t member) const;        // that of the member
   std::string_view place(std::uint64_t member) const;  // likewise
-  // Why it cannot be opened, where that shows without trying: no file, a directory without end.
+  // Why it cannot be opened, where that shows without trying: no file, a directory without end. Or
+  // an error of the system that was met when it was tried, or noted: what could not be read once is
+  // trouble for good, even if it can be read the next time.
   const Error* trouble(std::uint64_t member) const;
+  // An error of reading a member, met where nothing but the member itself can be blamed for it, as
+  // when names are looked for. Of several the first counts; others than those of the system are not
+  // noted: they will be met again.
+  void note(std::uint64_t member, const Error& error) const;
   // The options that the file is opened with: an index may describe its contents.
   Result<OpenOptions> open_options(std::uint64_t member) const;
   // Opens this member with these options from now on, in place of the set's. Its name becomes that

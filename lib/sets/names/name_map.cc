@@ -11,8 +11,23 @@
 namespace btf {
 namespace {
 
-// std::regex takes stack for each character.
+// std::regex takes stack for each character, of a name and of an expression.
 constexpr std::size_t kLongestMatched = 4096;
+constexpr std::size_t kLongestPattern = 4096;
+
+// By a search whose time grows with the length of a name, and not exponentially as that of one that
+// goes back and tries again: "(a+)+b" on forty letters would take hours. An expression that refers
+// to a group of its own can only be searched for by the latter.
+std::regex compiled(const std::string& pattern) {
+#ifdef __GLIBCXX__
+  try {
+    return std::regex(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
+  } catch (const std::regex_error& error) {
+    if (error.code() != std::regex_constants::error_complexity) throw;
+  }
+#endif
+  return std::regex(pattern);
+}
 
 // The names of one side.
 class MapSide {
@@ -79,7 +94,7 @@ class MapReading {
 
   // A pattern stands for many names: one without a partner is reported only if none has one.
   void take_pattern(const NameRule& line) {
-    const std::regex regex(line.actual);
+    const std::regex regex = compiled(line.actual);
     std::uint64_t matches = 0;
     bool used = false;
     std::string partnerless;
@@ -169,8 +184,11 @@ class MapParser {
     if (parts.size() != 3 || parts[0].empty() || !parts[2].empty())
       return wrong("expected ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/, found '" +
                    std::string(line) + "'");
+    if (parts[0].size() > kLongestPattern)
+      return wrong("a regular expression of " + std::to_string(parts[0].size()) +
+                   " bytes, of at most " + std::to_string(kLongestPattern));
     try {
-      const std::regex regex(parts[0]);
+      static_cast<void>(compiled(parts[0]));
     } catch (const std::regex_error&) {
       return wrong("'" + parts[0] + "' is not a regular expression");
     }

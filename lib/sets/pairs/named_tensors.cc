@@ -43,7 +43,10 @@ std::vector<NamedTensor> named_tensors(const TensorSet& set,
     const std::uint64_t count = file ? (*file)->tensor_count() : 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       auto name = (*file)->name(i);
-      if (!name) break;
+      if (!name) {
+        set.note(member, name.error().in_file(set.path(member)));
+        break;
+      }
       found.push_back({{member, i}, *std::move(name)});
     }
   }

@@ -19,7 +19,8 @@ struct NamedTensor {
 // Is it raw bytes whose dims are known once their partner is?
 bool waits_for_dims(const TensorSet& set, std::uint64_t member);
 
-// Files that cannot be opened and names that cannot be read are left out.
+// Files that cannot be opened and names that cannot be read are left out; errors of the system are
+// then noted by the set.
 std::vector<NamedTensor> named_tensors(const TensorSet& set,
                                        std::span<const std::uint64_t> members);
 

@@ -41,6 +41,8 @@ Checked elements(const TensorSet& set, const NamedTensor& tensor) {
   const auto file = set.file(tensor.tensor.member);
   if (!file) return std::nullopt;
   const auto record = (*file)->tensor(tensor.tensor.index);
+  if (!record)
+    set.note(tensor.tensor.member, record.error().in_file(set.path(tensor.tensor.member)));
   return record ? element_count(record->dims) : std::nullopt;
 }
 

@@ -153,7 +153,10 @@ class Inspection {
     execution_ = context_.global.execution();
     progress_.emplace(context_.global, file.size());
     progress_->attach(execution_);
-    json_ ? json_->begin(file) : text_.begin(file, tensors);
+    if (json_)
+      json_->begin(file);
+    else if (const btf::Status status = text_.begin(file, tensors); !status)
+      complain(status.error());
     if (page_) page_->begin(file);
   }
 

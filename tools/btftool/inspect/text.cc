@@ -84,20 +84,26 @@ std::vector<std::string> InspectText::cells(const btf::TensorInfo& tensor) const
 }
 
 // As wide as the first tensors need.
-void InspectText::fit_columns(const btf::TensorFile& file,
-                              const std::optional<std::vector<std::uint64_t>>& tensors) {
+btf::Status InspectText::fit_columns(const btf::TensorFile& file,
+                                     const std::optional<std::vector<std::uint64_t>>& tensors) {
   constexpr std::uint64_t kMostMeasured = 4096;
   columns_ = kColumns;
   const std::uint64_t count = tensors ? tensors->size() : file.tensor_count();
   std::vector<std::string> names;
   std::vector<std::uint64_t> named;
-  for (std::uint64_t i = 0; i < std::min(count, kMostMeasured); ++i)
-    if (const auto tensor = file.tensor(tensors ? (*tensors)[i] : i)) {
-      const std::vector<std::string> row = cells(*tensor);
-      widen(columns_, row);
-      named.push_back(tensor->index);
-      names.push_back(row.back());
+  btf::Status status;
+  for (std::uint64_t i = 0; i < std::min(count, kMostMeasured); ++i) {
+    const auto tensor = file.tensor(tensors ? (*tensors)[i] : i);
+    if (!tensor) {
+      // What is wrong with its bytes its own line says.
+      if (status && tensor.error().system != 0) status = std::unexpected(tensor.error());
+      continue;
     }
+    const std::vector<std::string> row = cells(*tensor);
+    widen(columns_, row);
+    named.push_back(tensor->index);
+    names.push_back(row.back());
+  }
   std::vector<std::string> titles = kTitles;
   if (columns_.back().width == 0) titles.back().clear();
   widen(columns_, titles);
@@ -107,21 +113,22 @@ void InspectText::fit_columns(const btf::TensorFile& file,
   names_.clear();
   for (std::size_t i = 0; i < names.size(); ++i) names_.emplace(named[i], std::move(names[i]));
   out_.line(row_text(columns_, titles));
+  return status;
 }
 
-void InspectText::begin(const btf::TensorFile& file,
-                        const std::optional<std::vector<std::uint64_t>>& tensors) {
+btf::Status InspectText::begin(const btf::TensorFile& file,
+                               const std::optional<std::vector<std::uint64_t>>& tensors) {
   btf_ = file.has(btf::kBtfCodes);
   out_.line(fmt::format("{}: {}, {}, {}{}", printable(file.path()), file.format_title(),
                         counted(file.tensor_count(), "tensor"),
                         file.more_follows() ? "more than " : "", counted(file.size(), "byte")));
   width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
-  if (file.tensor_count() > 0 && fits_columns())
-    fit_columns(file, tensors);
-  else if (file.tensor_count() > 0)
+  if (file.tensor_count() > 0 && fits_columns()) return fit_columns(file, tensors);
+  if (file.tensor_count() > 0)
     out_.line(pad_left("#", width_) + "  " + pad_right("dtype", kDType) + "  " +
               pad_right("layout", kLayout) + "  " + pad_right("shape", kShape) + "  " +
               pad_left("bytes", kBytes) + "  " + pad_left("offset", kOffset));
+  return {};
 }
 
 void InspectText::fitting_line(const btf::TensorInfo& tensor) {

@@ -18,15 +18,18 @@ class InspectText {
   InspectText(Output& out, const InspectOptions& options) : out_(out), options_(options) {}
 
   // `tensors`: those that will be shown; nothing: all of the file.
-  void begin(const btf::TensorFile& file, const std::optional<std::vector<std::uint64_t>>& tensors);
+  // An error of the system, met while widths of columns were looked for: the tensor, which may be
+  // read when its line comes, is not as wide as it should be.
+  btf::Status begin(const btf::TensorFile& file,
+                    const std::optional<std::vector<std::uint64_t>>& tensors);
   void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
 
  private:
   void whole_line(const btf::TensorInfo& tensor);
   void fitting_line(const btf::TensorInfo& tensor);
   std::vector<std::string> cells(const btf::TensorInfo& tensor) const;
-  void fit_columns(const btf::TensorFile& file,
-                   const std::optional<std::vector<std::uint64_t>>& tensors);
+  btf::Status fit_columns(const btf::TensorFile& file,
+                          const std::optional<std::vector<std::uint64_t>>& tensors);
   void detail(std::string_view label, const std::string& text);
   void strides(const btf::TensorInfo& tensor);
   void stats(const btf::TensorStats& stats, btf::DType dtype);

@@ -38,9 +38,14 @@ class LayerCheck {
         value_(value),
         scale_(scale),
         levels_end_(side.levels.size()),
-        evaluation_(side.network, stored_in(side.input_dumps, found_.read), kSpotTerms) {
+        evaluation_(side.network, stored_in(side.input_dumps, found_.read), side.terms()) {
     for (const std::uint32_t other : without) evaluation_.leave_out(other);
   }
+  ~LayerCheck() {
+    if (side_.work != nullptr) side_.work->take(evaluation_);
+  }
+  LayerCheck(const LayerCheck&) = delete;
+  LayerCheck& operator=(const LayerCheck&) = delete;
 
   SideCheck run(std::span<const std::uint64_t> sample) {
     found_.least_level = side_.least_level;
@@ -48,6 +53,8 @@ class LayerCheck {
       found_.why = status.error().text();
       found_.checked = 0;
     }
+    found_.terms = evaluation_.most_terms_taken();
+    found_.ran_out = evaluation_.ran_out();
     return std::move(found_);
   }
 
@@ -70,8 +77,7 @@ class LayerCheck {
       BTF_ASSIGN(const double actual, stored.at(number));
       const Estimate recomputed = tensor->at(number);
       if (!evaluation_.effort().trouble.empty()) break;
-      const double explained =
-          explained_distance(recomputed, stored, number, arithmetic, scale_);
+      const double explained = explained_distance(recomputed, stored, number, arithmetic, scale_);
       BTF_ASSIGN(const bool at_end, stored.at_end(number));
       const bool off =
           !follows(actual, recomputed, explained, *stored.tensor().dtype, arithmetic) &&
@@ -186,8 +192,8 @@ bool is_anything(const Estimate& recomputed) {
 double explained_distance(const Estimate& recomputed, const StoredNumbers& stored,
                           std::uint64_t number, const network::Arithmetic& arithmetic,
                           const LayerScale& scale) {
-  // What is below the type's normal range, or below a half step of the tensor's usual numbers, is no
-  // evidence.
+  // What is below the type's normal range, or below a half step of the tensor's usual numbers, is
+  // no evidence.
   const double least = std::max(is_float16(arithmetic) ? kLeastFloat16 : kLeastFloat32,
                                 arithmetic.result * scale.rms);
   const bool floats = stored.scaled() || info(*stored.tensor().dtype).floating();

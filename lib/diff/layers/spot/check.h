@@ -1,6 +1,7 @@
 // One layer on one side: do its elements follow from what it is computed from?
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -58,6 +59,34 @@ struct SideCheck {
   bool product = false;             // a sum of products is among what it was computed by
   std::vector<std::uint32_t> read;  // dumped values that it was computed from
   std::string why;                  // nothing was checked
+  std::uint64_t terms = 0;          // of the level that took most
+  bool ran_out = false;             // more than it may take: the sample was cut
+};
+
+// Elements, read and computed, that the check of one layer may take, by each level.
+inline constexpr std::uint64_t kSpotTerms = 1ULL << 22;
+// Those of all first checks of a run together. Each has the same part, and at least
+// kLeastSpotTerms; what some leave others get. Networks of hundreds of layers that are of use take
+// a thirtieth of it, and half of it where a few layers take all that one may.
+inline constexpr std::uint64_t kSpotTermsOfRun = 1ULL << 27;
+inline constexpr std::uint64_t kLeastSpotTerms = 1ULL << 16;
+// Those of all that is asked behind the first checks.
+inline constexpr std::uint64_t kSpotTermsBehind = 1ULL << 26;
+
+// Why a layer has no check.
+inline constexpr char kSpotTermsUsedUp[] =
+    "the work that a run may take to recompute elements was used up";
+
+// What is left of the terms of a run, where one question is asked after the other.
+struct SpotWork {
+  std::uint64_t left = kSpotTermsBehind;
+  bool used_up = false;  // a question got fewer than it wanted
+
+  std::uint64_t most() const { return std::min(left, kSpotTerms); }
+  void take(const network::Evaluation& evaluation) {
+    used_up = used_up || (evaluation.ran_out() && left < kSpotTerms);
+    left -= std::min(left, evaluation.all_terms());
+  }
 };
 
 // What checks of one side have in common. All of it outlives them.
@@ -66,7 +95,11 @@ struct SpotSide {
   const SpotDumps& dumps;        // of the outputs
   const SpotDumps& input_dumps;  // of what they are computed from
   std::span<const SpotLevel> levels;
-  std::size_t least_level = 0;  // what the bits of most dumps show
+  std::size_t least_level = 0;            // what the bits of most dumps show
+  std::uint64_t most_terms = kSpotTerms;  // of one check
+  SpotWork* work = nullptr;               // in place of that, what is left
+
+  std::uint64_t terms() const { return work != nullptr ? work->most() : most_terms; }
 };
 
 // `sample`: numbers of elements. `without`: dumped values that are recomputed, too.
@@ -94,8 +127,6 @@ bool follows(double dumped, const network::Estimate& recomputed, double explaine
 // Reads dumps where there are any; adds to `read` what was read.
 network::FindStored stored_in(const SpotDumps& dumps, std::vector<std::uint32_t>& read);
 
-// Elements, read and computed, that the check of one layer may take.
-inline constexpr std::uint64_t kSpotTerms = 1ULL << 22;
 // Bytes of work of a layer, in whose terms threads are counted: enough for one.
 inline constexpr std::uint64_t kSpotWorkPerLayer = 1ULL << 20;
 

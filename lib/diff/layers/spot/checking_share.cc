@@ -31,6 +31,13 @@ CheckingShare::CheckingShare(const FirstChecks& checks, const LayerReport& plann
   for (std::uint64_t i = 0; i < planned.layers.size(); ++i) places_[planned.layers[i].number] = i;
 }
 
+Status CheckingShare::plan(std::span<const PlannedLayer> layers) {
+  BTF_TRY(share_.plan(layers));
+  for (std::uint64_t number = 0; number < layers.size(); ++number)
+    to_come_ += share_.is_own(number) ? 1U : 0U;
+  return {};
+}
+
 void CheckingShare::take(std::uint64_t number, const MeasuredLayer& layer) {
   if (!status_) return;
   taken_.push_back({number, layer});
@@ -42,13 +49,14 @@ Status CheckingShare::finish() {
   return status_;
 }
 
-void CheckingShare::check(Taken& taken) const {
+void CheckingShare::check(Taken& taken, std::uint64_t most_terms) const {
   if (!taken.layer.figures) return;
   const std::uint64_t i = places_.at(taken.number);
   if (!checks_.why_not(i).empty()) return;
   const LayerFigures& figures = *taken.layer.figures;
-  taken.layer.check = std::make_shared<SideCheck>(checks_.check(
-      i, figures, checks_.sample(i, figures), level_shown_by(planned_.layers[i], figures)));
+  taken.layer.check = std::make_shared<SideCheck>(
+      checks_.check(i, figures, checks_.sample(i, figures),
+                    level_shown_by(planned_.layers[i], figures), most_terms));
 }
 
 // Their states first: if they are unchanged after that, these are of what was read.
@@ -74,10 +82,19 @@ Status CheckingShare::add_inputs(Taken& taken) const {
 Status CheckingShare::give() {
   const unsigned workers =
       worker_count(options_.execution, taken_.size(), kSpotWorkPerLayer * taken_.size());
+  const std::uint64_t most_terms =
+      std::clamp(left_ / std::max<std::uint64_t>(1, to_come_), kLeastSpotTerms, kSpotTerms);
   BTF_TRY(for_each_slab(options_.execution, workers, taken_.size(), [&](unsigned, std::uint64_t k) {
-    check(taken_[k]);
+    check(taken_[k], most_terms);
     return Status();
   }));
+  for (Taken& taken : taken_) {
+    to_come_ -= std::min<std::uint64_t>(to_come_, 1);
+    if (taken.layer.check == nullptr) continue;
+    left_ -= std::min(left_, taken.layer.check->terms);
+    // Whoever merges knows whether there is more for it.
+    if (taken.layer.check->ran_out && most_terms < kSpotTerms) taken.layer.check = nullptr;
+  }
   // Where something could not be read, nothing is said of elements: whoever merges asks for them
   // again, and hears the error if there still is one.
   if (!checks_.read_troubles().empty())

@@ -16,7 +16,7 @@ class CheckingShare final : public LayerShare {
   CheckingShare(const FirstChecks& checks, const LayerReport& planned, const LayerOptions& options,
                 LayerShare& share);
 
-  Status plan(std::span<const PlannedLayer> layers) override { return share_.plan(layers); }
+  Status plan(std::span<const PlannedLayer> layers) override;
   bool is_own(std::uint64_t number) const override { return share_.is_own(number); }
   const MeasuredLayer* known(std::uint64_t number) const override { return share_.known(number); }
   // A few are checked together, on threads.
@@ -31,7 +31,7 @@ class CheckingShare final : public LayerShare {
     MeasuredLayer layer;
   };
 
-  void check(Taken& taken) const;
+  void check(Taken& taken, std::uint64_t most_terms) const;
   Status add_inputs(Taken& taken) const;
   Status give();
 
@@ -41,6 +41,9 @@ class CheckingShare final : public LayerShare {
   LayerShare& share_;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // in the report, by number
   std::vector<Taken> taken_;
+  // Terms that the shard's checks may take, as those of a run; and layers that may come.
+  std::uint64_t left_ = kSpotTermsOfRun;
+  std::uint64_t to_come_ = 0;
   Status status_{};
 };
 

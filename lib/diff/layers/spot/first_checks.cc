@@ -100,9 +100,11 @@ std::vector<std::uint64_t> FirstChecks::sample(std::uint64_t i, const LayerFigur
 }
 
 SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,
-                             std::span<const std::uint64_t> sample, std::size_t least_level) const {
-  SideCheck found =
-      check_layer(actual_side(least_level), actual_dumps_.value_of(i), sample, scale_of(figures));
+                             std::span<const std::uint64_t> sample, std::size_t least_level,
+                             std::uint64_t most_terms) const {
+  SpotSide side = actual_side(least_level);
+  side.most_terms = most_terms;
+  SideCheck found = check_layer(side, actual_dumps_.value_of(i), sample, scale_of(figures));
   found.model_bytes = graphs_.actual_bytes;
   return found;
 }

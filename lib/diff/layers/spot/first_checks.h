@@ -46,7 +46,8 @@ class FirstChecks {
   // The elements that are asked about. `figures`: of this layer.
   std::vector<std::uint64_t> sample(std::uint64_t i, const LayerFigures& figures) const;
   SideCheck check(std::uint64_t i, const LayerFigures& figures,
-                  std::span<const std::uint64_t> sample, std::size_t least_level) const;
+                  std::span<const std::uint64_t> sample, std::size_t least_level,
+                  std::uint64_t most_terms) const;
   // Errors of reading models and dumps so far, each once.
   std::vector<std::string> read_troubles() const;
 

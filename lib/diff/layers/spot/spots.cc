@@ -48,15 +48,13 @@ class SpotChecks {
         golden_dumps_(first_.golden_dumps()),
         actual_(first_.actual_side(level_at(run_precision(report, {}).unit_roundoff))),
         golden_(first_.golden_side()),
-        checks_(report.layers.size()) {}
+        checks_(report.layers.size()) {
+    actual_.work = golden_.work = &work_;
+  }
 
   Status run() {
     const std::uint64_t layers = report_.layers.size();
-    const unsigned workers = worker_count(options_.execution, layers, kSpotWorkPerLayer * layers);
-    BTF_TRY(for_each_slab(options_.execution, workers, layers, [&](unsigned, std::uint64_t i) {
-      check(i);
-      return Status();
-    }));
+    BTF_TRY(check_all());
     choose_levels();
     find_peers();
     // All, before any is settled: what is found out of one may be said of its inputs, wherever a
@@ -64,7 +62,7 @@ class SpotChecks {
     for (Layer& layer : report_.layers)
       if (layer.figures) layer.spot.emplace();
     for (std::uint64_t i = 0; i < layers; ++i) {
-      settle(i);
+      settle_within_work(i);
       BTF_TRY(check_cancelled(options_.execution));
     }
     // What could not be read was no ground for any of it.
@@ -77,16 +75,67 @@ class SpotChecks {
   }
 
  private:
-  void check(std::uint64_t i) {
+  // All layers within the terms of a run. Those that take little are done with first; what they
+  // leave is for the others, each the same part. Which layers get how much depends on nothing but
+  // what the checks take, so that threads and shards change nothing.
+  Status check_all() {
+    std::vector<std::uint64_t> open;
+    for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
+      if (may_check(i)) open.push_back(i);
+    std::uint64_t left = kSpotTermsOfRun;
+    std::uint64_t most =
+        std::clamp(left / std::max<std::uint64_t>(1, open.size()), kLeastSpotTerms, kSpotTerms);
+    for (;;) {
+      const unsigned workers =
+          worker_count(options_.execution, open.size(), kSpotWorkPerLayer * open.size());
+      BTF_TRY(
+          for_each_slab(options_.execution, workers, open.size(), [&](unsigned, std::uint64_t k) {
+            check(open[k], most);
+            return Status();
+          }));
+      for (const std::uint64_t i : open) left -= std::min({left, checks_[i].actual.terms, most});
+      std::erase_if(open, [&](std::uint64_t i) { return !checks_[i].actual.ran_out; });
+      if (open.empty() || most == kSpotTerms) return {};
+      const std::uint64_t more = std::min(kSpotTerms, left / open.size());
+      if (more <= most) break;
+      most = more;
+    }
+    for (const std::uint64_t i : open) {
+      checks_[i].actual = {};
+      checks_[i].actual.why = kSpotTermsUsedUp;
+    }
+    return {};
+  }
+
+  bool may_check(std::uint64_t i) {
+    if (!report_.layers[i].figures) return false;
+    checks_[i].actual.why = first_.why_not(i);
+    return checks_[i].actual.why.empty();
+  }
+
+  void check(std::uint64_t i, std::uint64_t most) {
     const Layer& layer = report_.layers[i];
-    LayerChecks& checks = checks_[i];
-    if (!layer.figures) return;
-    checks.actual.why = first_.why_not(i);
-    if (!checks.actual.why.empty()) return;
-    if (const SideCheck* const known = known_check(layer))
-      checks.actual = *known;
-    else
-      checks.actual = first_.check(i, *layer.figures, sample_of(i), actual_.least_level);
+    SideCheck& check = checks_[i].actual;
+    const SideCheck* const known = known_check(layer);
+    // What a shard was done with, this one would be done with too, or would have run out.
+    if (known != nullptr && (!known->ran_out || most == kSpotTerms) && known->terms <= most) {
+      check = *known;
+    } else if (known != nullptr && most < kSpotTerms) {
+      check = {};
+      check.terms = most;
+      check.ran_out = true;
+    } else {
+      check = first_.check(i, *layer.figures, sample_of(i), actual_.least_level, most);
+    }
+  }
+
+  // What is asked behind the first checks is asked in order, as long as there is work left for it.
+  void settle_within_work(std::uint64_t i) {
+    work_.used_up = false;
+    settle(i);
+    if (!work_.used_up) return;
+    report_.layers[i].spot.emplace().why = kSpotTermsUsedUp;
+    std::erase(unused_, actual_dumps_.value_of(i));
   }
 
   // What a shard has found, if it asked what is asked here. `read` is from a file.
@@ -187,11 +236,11 @@ class SpotChecks {
   OwnCase own_case(std::uint64_t i, std::size_t level) const {
     const network::Arithmetic& arithmetic = levels_[level].arithmetic;
     const bool product = checks_[i].actual.product;
-    return {.dims = report_.layers[i].golden_dims,
-            .half_step = product ? std::max(arithmetic.operand, arithmetic.result)
-                                 : arithmetic.result,
-            .product = product,
-            .usual = peers_.usual(i, checks_[i].kind)};
+    return {
+        .dims = report_.layers[i].golden_dims,
+        .half_step = product ? std::max(arithmetic.operand, arithmetic.result) : arithmetic.result,
+        .product = product,
+        .usual = peers_.usual(i, checks_[i].kind)};
   }
 
   OwnWeight weigh_layer(std::uint64_t i, std::size_t level,
@@ -215,8 +264,8 @@ class SpotChecks {
     std::vector<std::uint64_t> numbers = spot_around(off.front(), layer.golden_dims, layer.name());
     const auto& sample = sample_of(i);
     numbers.insert(numbers.end(), sample.begin(), sample.end());
-    const auto points = points_of(actual_, actual_dumps_.value_of(i), numbers,
-                                  scale_of(*layer.figures), level);
+    const auto points =
+        points_of(actual_, actual_dumps_.value_of(i), numbers, scale_of(*layer.figures), level);
     const OwnWeight again = weigh(points, own_case(i, level));
     return again.says == OwnWeight::Says::matters ? again : weight;
   }
@@ -224,8 +273,7 @@ class SpotChecks {
   // Is it distances between numbers that say how far off it is?
   bool is_weighed(std::uint64_t i, std::size_t level) const {
     const Layer& layer = report_.layers[i];
-    return level + 1 < levels_.size() && !is_counted(layer) &&
-           info(*layer.actual_dtype).floating();
+    return level + 1 < levels_.size() && !is_counted(layer) && info(*layer.actual_dtype).floating();
   }
 
   // What a layer is said to be computed in, else what explains most of its kind.
@@ -423,8 +471,7 @@ class SpotChecks {
     const SideCheck again = check_layer(actual_, actual_dumps_.value_of(i), own.off_numbers[level],
                                         scale_of(*report_.layers[i].figures), without);
     if (again.checked > 0 && again.off[level] > 0 &&
-        !(is_weighed(i, level) &&
-          weigh_layer(i, level, without).says != OwnWeight::Says::matters))
+        !(is_weighed(i, level) && weigh_layer(i, level, without).says != OwnWeight::Says::matters))
       return false;
     spot.state = again.checked > 0 ? SpotState::follows : SpotState::unchecked;
     spot.why = "";
@@ -479,14 +526,15 @@ class SpotChecks {
       const auto level = level_of_layer(c);
       if (!level) continue;
       ++asked;
-      // What is recomputed is as far from what the device had as the layer's own arithmetic takes it.
+      // What is recomputed is as far from what the device had as the layer's own arithmetic takes
+      // it.
       const std::size_t asked_level = std::max(*level, check.first_level);
       const std::size_t own_level =
           std::max(level_of_layer(i).value_or(0), checks_[i].actual.first_level);
       const AskedLevels levels{.consumer = asked_level, .other = std::max(asked_level, own_level)};
-      const DumpVotes votes = ask_consumer(actual_, first_.golden_as_inputs(), value,
-                                           actual_dumps_.value_of(c), in_place, levels,
-                                           asked_of(c, i));
+      const DumpVotes votes =
+          ask_consumer(actual_, first_.golden_as_inputs(), value, actual_dumps_.value_of(c),
+                       in_place, levels, asked_of(c, i));
       // Where the arithmetic is not known so well that an element tells, all of them may.
       constexpr double kFarther = 64;
       if (votes.dump + votes.other == 0 && in_place == InPlace::recomputed) {
@@ -545,9 +593,10 @@ class SpotChecks {
   SpotSide actual_;
   SpotSide golden_;
   static constexpr std::uint64_t kManyBits = 64;  // numbers whose bits tell of a type
-  static constexpr std::uint64_t kManyHeld = 8;  // numbers that are not equal by chance
+  static constexpr std::uint64_t kManyHeld = 8;   // numbers that are not equal by chance
 
   std::vector<LayerChecks> checks_;
+  SpotWork work_;  // of what is asked behind the first checks
   Peers peers_;
   std::array<std::optional<std::size_t>, 2> actual_level_;  // of products and of others
   bool ranges_unknown_ = false;        // of the codes that actual was computed in

@@ -23,8 +23,15 @@ class Question {
         in_place_(in_place),
         arithmetic_(side.levels[levels.consumer].arithmetic),
         other_arithmetic_(side.levels[levels.other].arithmetic),
-        as_dumped_(side.network, stored_in(side.input_dumps, read_), kSpotTerms),
-        as_other_(side.network, stored_in(side.input_dumps, read_), kSpotTerms) {}
+        as_dumped_(side.network, stored_in(side.input_dumps, read_), side.terms()),
+        as_other_(side.network, stored_in(side.input_dumps, read_), side.terms()) {}
+  ~Question() {
+    if (side_.work == nullptr) return;
+    side_.work->take(as_dumped_);
+    side_.work->take(as_other_);
+  }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
 
   Result<DumpVotes> ask(std::span<const std::uint64_t> sample) {
     DumpVotes votes;
@@ -44,7 +51,8 @@ class Question {
       const Estimate from_other = right->at(number);
       if (!as_dumped_.effort().trouble.empty() || !as_other_.effort().trouble.empty()) break;
       const double explained = explained_distance(from_dump, stored, number, arithmetic_, {});
-      const double other_explained = explained_distance(from_other, stored, number, other_arithmetic_, {});
+      const double other_explained =
+          explained_distance(from_other, stored, number, other_arithmetic_, {});
       if (std::isfinite(from_dump.value) && std::isfinite(from_other.value) &&
           std::isfinite(actual)) {
         votes.to_dump += (actual - from_dump.value) * (actual - from_dump.value);
