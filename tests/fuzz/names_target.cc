@@ -87,18 +87,24 @@ void rules(std::string_view text) {
   require(parsed || !parsed.error().message.empty(), "an error says nothing");
 }
 
-// A directory with a few files that are no tensors.
-const std::string& directory() {
-  static const std::string path = [] {
-    std::string made = std::filesystem::temp_directory_path() / "fuzz-names-XXXXXX";
-    require(::mkdtemp(made.data()) != nullptr, "no directory");
-    std::filesystem::create_directory(made + "/sub");
+// A directory with a few files that are no tensors, as long as the program runs.
+struct Directory {
+  std::string path = std::filesystem::temp_directory_path() / "fuzz-names-XXXXXX";
+
+  Directory() {
+    require(::mkdtemp(path.data()) != nullptr, "no directory");
+    std::filesystem::create_directory(path + "/sub");
     for (const char* const name : {"/a.npy", "/b.npy", "/sub/a.npy", "/notes.txt"})
-      std::ofstream(made + name) << "none";
-    std::atexit([] { std::filesystem::remove_all(directory()); });
-    return made;
-  }();
-  return path;
+      std::ofstream(path + name) << "none";
+  }
+  ~Directory() { std::filesystem::remove_all(path); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+};
+
+const std::string& directory() {
+  static const Directory made;
+  return made.path;
 }
 
 void list(std::string_view text) {
