@@ -102,6 +102,9 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"manifest",               Severity::error},
     {"trtexec-summary",         Severity::error},
     {"trtexec-summary-cut-off", Severity::warning},
+    // msprobe's dump.json
+    {"msprobe-dump",            Severity::error},
+    {"msprobe-dump-cut-off",    Severity::warning},
     // layer lists of TensorRT's engines
     {"engine-list",            Severity::error},
     // JSON of trtexec --exportOutput, and of Polygraphy

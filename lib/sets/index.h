@@ -29,6 +29,7 @@ struct IndexEntry {
   std::string spec{};               // of raw bytes, as it is written; empty: none
   std::optional<EngineEntry> engine{};  // that `spec` names
   std::optional<FileEntry> tensor{};  // nothing: all that the file holds, as it says
+  std::string folder{};  // the begin of `file` that is no part of its tensors' names
 
   // Its place: entries of one file have different ones.
   std::string place() const;
@@ -50,14 +51,22 @@ class SetIndex {
 
 struct IndexKind {
   bool (*named)(std::string_view path);
-  std::string_view schema;  // a word near its begin; empty: known by its name
+  // Do its first bytes say so? nullptr: it is known by its name.
+  bool (*begins)(std::string_view start);
   // `path` is for messages.
   Result<std::unique_ptr<SetIndex>> (*read)(const ByteSource& source, const std::string& path);
+  bool beside_folder = false;  // it may lie beside the folder of the files that it names
 };
 
 // Whoever names a file may have called it anything that ends in .json; of what lies in a directory
 // an index is called as one.
 enum class FoundBy : std::uint8_t { operand, directory };
+
+// The name of the index beside a folder that may name the files in it.
+inline constexpr std::string_view kIndexBesideFolder = "dump.json";
+
+// Is it a dump.json of msprobe?
+bool is_msprobe_dump(const std::string& path);
 
 // nullptr: it is none, or cannot be read.
 const IndexKind* find_index_kind(const std::string& path, FoundBy found_by);

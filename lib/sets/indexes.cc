@@ -21,13 +21,70 @@ namespace {
 // With the '/' at its end.
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-Result<std::shared_ptr<const OpenIndex>> open_index(const std::string& path,
-                                                    const IndexKind& kind) {
+Result<std::shared_ptr<OpenIndex>> open_index(const std::string& path, const IndexKind& kind) {
   auto source = open_source(path, {});
   if (!source) return std::unexpected(source.error().in_file(path));
   auto content = kind.read(**source, path);
   if (!content) return std::unexpected(content.error().in_file(path));
-  return std::make_shared<const OpenIndex>(path, *std::move(content));
+  return std::make_shared<OpenIndex>(path, folder_of(path), *std::move(content));
+}
+
+// Is it the same directory?
+bool is_same(const std::string& one, const std::string& other) {
+  struct stat left {};
+  struct stat right {};
+  return ::stat(one.c_str(), &left) == 0 && ::stat(other.c_str(), &right) == 0 &&
+         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+// Of the files in `directory`, as their index beside it has them: with their paths from there on.
+class InFolder final : public SetIndex {
+ public:
+  InFolder(std::unique_ptr<const SetIndex> index, const std::string& around,
+           const std::string& directory)
+      : index_(std::move(index)) {
+    std::string folder;
+    bool here = false;
+    for (const IndexEntry& entry : index_->entries()) {
+      if (entry.folder.empty()) continue;
+      if (folder != entry.folder) here = is_same(around + (folder = entry.folder), directory);
+      if (!here) continue;
+      IndexEntry& own = entries_.emplace_back(entry);
+      own.file.erase(0, own.folder.size());
+      own.folder.clear();
+    }
+  }
+
+  std::span<const IndexEntry> entries() const override { return entries_; }
+  std::span<const Finding> odd() const override { return index_->odd(); }
+
+ private:
+  std::unique_ptr<const SetIndex> index_;
+  std::vector<IndexEntry> entries_;
+};
+
+// The index beside a directory that names files in it; nullptr: there is none.
+Result<std::shared_ptr<OpenIndex>> open_beside_folder(const std::string& directory) {
+  const std::string around = join_path(directory, "../");
+  const std::string path = around + std::string(kIndexBesideFolder);
+  const IndexKind* const kind = find_index_kind(path, FoundBy::directory);
+  if (kind == nullptr || !kind->beside_folder) return nullptr;
+  BTF_ASSIGN(std::shared_ptr<OpenIndex> index, open_index(path, *kind));
+  index->content = std::make_unique<InFolder>(std::move(index->content), around, directory);
+  index->folder = join_path(directory, "");
+  return index->content->entries().empty() ? nullptr : index;
+}
+
+// The largest number where the sum is beyond it.
+std::uint64_t added(std::uint64_t one, std::uint64_t other) {
+  return one + std::min(other, UINT64_MAX - one);
+}
+
+std::uint64_t end_of_order(const SetIndex& index) {
+  std::uint64_t end = 0;
+  for (const IndexEntry& entry : index.entries())
+    if (entry.tensor && entry.tensor->order) end = std::max(end, added(*entry.tensor->order, 1));
+  return end;
 }
 
 struct Member {
@@ -96,7 +153,7 @@ void take_index(const std::string& place, const std::shared_ptr<const OpenIndex>
 }  // namespace
 
 std::string IndexedFile::path() const {
-  return entry().file.starts_with('/') ? entry().file : folder_of(index->path) + entry().file;
+  return entry().file.starts_with('/') ? entry().file : index->folder + entry().file;
 }
 
 Result<TensorSpec> IndexedFile::spec() const {
@@ -115,6 +172,7 @@ Result<TensorSpec> IndexedFile::spec() const {
 Result<OpenOptions> IndexedFile::options(const OpenOptions& of_all) const {
   OpenOptions options = of_all;
   options.entry = entry().tensor;
+  if (options.entry && options.entry->order) options.entry->order = added(*options.entry->order, index->first_order);
   if (entry().spec.empty()) return options;
   auto spec = this->spec();
   if (!spec) return std::unexpected(spec.error().in_file(index->path));
@@ -143,6 +201,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
   std::vector<Member> members;
   std::vector<std::string> others;
   std::vector<std::string> indexes;
+  std::shared_ptr<OpenIndex> last;
   const auto finish = [&] {
     IndexedListing all = listing_of(directory, std::move(members));
     all.others = std::move(others);
@@ -150,15 +209,26 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     return all;
   };
   NamedFiles named;
+  std::uint64_t order = 0;
+  if (auto index = open_beside_folder(directory); !index) {
+    members.push_back({.place = std::string(kIndexBesideFolder), .trouble = index.error()});
+  } else if (*index) {
+    indexes.push_back((*index)->path);
+    order = end_of_order(*(*index)->content);
+    take_index("", *index, named);
+  }
   for (std::uint64_t i = 0; i < listing.places.size(); ++i) {
     Member member{.place = std::move(listing.places[i])};
     if (const auto trouble = listing.trouble.find(i); trouble != listing.trouble.end()) {
       member.trouble = trouble->second;
     } else if (const std::string path = join_path(directory, member.place);
                const IndexKind* const kind = find_index_kind(path, FoundBy::directory)) {
-      const auto index = open_index(path, *kind);
+      auto index = open_index(path, *kind);
       if (index) {
         indexes.push_back(path);
+        last = *index;
+        last->first_order = order;
+        order = added(order, end_of_order(*(*index)->content));
         take_index(member.place, *index, named);
         continue;
       }
@@ -166,6 +236,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     }
     members.push_back(std::move(member));
   }
+  if (last && indexes.size() == 1) last->only = true;
   for (const Member& member : members)
     if (holds_data_of_model(member.place, members)) named.others.insert(member.place);
   std::erase_if(members, [&](const Member& member) {

@@ -19,7 +19,12 @@ namespace btf {
 
 struct OpenIndex {
   std::string path;
+  std::string folder;  // that its files are in, with the '/' at its end
   std::unique_ptr<const SetIndex> content;
+  // Of several indexes below a directory one follows another in the order of execution.
+  std::uint64_t first_order = 0;
+  // The only one: where it lies below the directory says nothing of its tensors.
+  bool only = false;
 };
 
 // An entry of an index.

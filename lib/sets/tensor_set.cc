@@ -128,6 +128,13 @@ bool TensorSet::order_given() const {
                              [](const State::Root& root) { return is_index(root.path); });
 }
 
+std::string TensorSet::order_path() const {
+  for (const State::Root& root : state_->roots)
+    for (const auto& [member, file] : root.files.indexed)
+      if (file.entry().tensor && file.entry().tensor->order) return file.index->path;
+  return {};
+}
+
 const std::vector<SetMember>& TensorSet::others() const { return state_->others; }
 
 const std::vector<SetMember>& TensorSet::unfinished() const { return state_->unfinished; }
@@ -409,7 +416,10 @@ bool is_index(const std::string& path) {
 
 Error no_files(const TensorSet& set) {
   const std::size_t others = set.others().size() + set.unfinished().size();
-  const std::string text = is_index(set.path()) ? "names no file"
+  const bool statistics = std::ranges::any_of(set.files_read(), is_msprobe_dump);
+  const std::string text = statistics ? "the dump of msprobe has statistics alone and no files of "
+                                        "elements; layers and diff compare two such dumps"
+                           : is_index(set.path()) ? "names no file"
                            : others == 0        ? "the directory is empty"
                                                 : "no file of tensors in the directory, only " +
                                                std::to_string(others) +

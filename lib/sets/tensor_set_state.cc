@@ -46,8 +46,15 @@ std::string TensorSet::State::name_of(std::uint64_t member) const {
   if (named != nullptr && named->entry().tensor && named->entry().tensor->name) {
     name = *named->entry().tensor->name;
   } else {
-    const std::string_view place = place_of(member);
-    name = name_in_path(root.several ? place : place.substr(place.rfind('/') + 1));
+    std::string place(place_of(member));
+    if (named != nullptr && !named->entry().folder.empty()) {
+      const IndexEntry& entry = named->entry();
+      const std::size_t own = place.size() - std::min(place.size(), entry.place().size());
+      place.erase(own, entry.folder.size());
+      if (named->index->only) place.erase(0, own);
+    }
+    name = name_in_path(root.several ? std::string_view(place)
+                                     : std::string_view(place).substr(place.rfind('/') + 1));
   }
   // Raw bytes have any ending.
   if (own_options_of(member)) {

@@ -290,7 +290,8 @@ Status check_paired(const LayerSets& sets, const PairedLayers& paired, const Lay
   if (options.actual_scale && !paired.actual_scaled) return no_codes(sets.actual);
   if (options.golden_scale && !paired.golden_scaled) return no_codes(sets.golden);
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
-  return order_layers(report, paired.places, paired.actual_rest, sets.actual, sets.golden, options);
+  return order_layers(report, paired.places, paired.actual_rest, ordered_side(sets.actual),
+                      ordered_side(sets.golden), options);
 }
 
 // All pairs, for a share; and whatever is wrong before one is measured. `report` and `paired`: of

@@ -67,6 +67,9 @@ class BTF_API TensorSet {
   // Do its members stand in an order that is given, as an index gives it, and not in natural order?
   bool order_given() const;
 
+  // The index that gives its tensors their order of execution; empty: none does.
+  std::string order_path() const;
+
   // Files beside the tensors of directories; each with its path as name.
   const std::vector<SetMember>& others() const;
 

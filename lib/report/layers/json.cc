@@ -125,6 +125,7 @@ class Document {
                      {"arithmetic", text_or_null(report_.arithmetic)},
                      {"u", json_number(report_.unit_roundoff)},
                      {"a", json_number(run_.judge.growth)}};
+    if (report_.statistics_only) json["statistics_only"] = true;
     json["coverage"] = {{"paired", json_number(report_.paired)},
                         {"actual_only", report_.actual_only},
                         {"golden_only", report_.golden_only},

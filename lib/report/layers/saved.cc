@@ -210,6 +210,7 @@ LayerRun run_of(const JsonNode& root) {
     if (!order["left_out_by"].null())
       report.order_left_out_by = named(btf::order_source_names(), order["left_out_by"]);
   }
+  if (root.has("statistics_only")) report.statistics_only = root["statistics_only"].flag();
   const JsonNode coverage = root["coverage"];
   report.paired = coverage["paired"].count();
   report.actual_only = texts(coverage["actual_only"]);

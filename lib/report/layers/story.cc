@@ -50,7 +50,9 @@ class Telling {
 
   Story tell() {
     const auto& verdict = report_.verdict;
-    Story story{.headline = headline(verdict.kind),
+    Story story{.headline = report_.statistics_only && verdict.kind == VerdictKind::clean
+                                ? "STATISTICS AGREE"
+                                : headline(verdict.kind),
                 .subject = {},
                 .where = {},
                 .words = verdict.detail,
@@ -276,6 +278,9 @@ class Telling {
     std::string text = fmt::format("{} of {} tensors paired ({}), {}, noise from {}",
                                    report_.paired, report_.paired + report_.golden_only.size(), by,
                                    order_text(), report_.noise_source);
+    if (report_.statistics_only)
+      text += ", from statistics alone: no elements were compared, and errors are the least that "
+              "max, min, mean and norm allow";
     text += recomputed();
     if (!report_.arithmetic.empty()) text += ", " + report_.arithmetic;
     if (report_.order_doubtful) text += ", order doubtful: errors come and go along it";
@@ -320,7 +325,8 @@ class Telling {
         report_.engine_path != report_.order_path)
       return text + printable(report_.engine_path) + ", links from " +
              printable(report_.order_path);
-    return text + printable(report_.order_path) + left_out() +
+    return text + (report_.order == OrderSource::recorded ? " in " : "") +
+           printable(report_.order_path) + left_out() +
            (report_.graph_path.empty() ? "" : ", links from " + printable(report_.graph_path));
   }
 
@@ -378,6 +384,9 @@ class Telling {
 
   // The largest error that would go unnoticed before the layer that broke.
   std::string limit() const {
+    if (report_.statistics_only)
+      return "what leaves max, min, mean and norm as they are is not seen, as elements in another "
+             "order; the fault may be before where it shows";
     double noise = 0;
     for (const Layer& layer : report_.layers) {
       if (&layer == subject()) break;

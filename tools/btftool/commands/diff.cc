@@ -1,7 +1,11 @@
 // btftool diff: are two files, or the files of two directories, the same, and if not, where and
 // why?
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +14,7 @@
 #include <vector>
 
 #include "btf/diff/set_diff.h"
+#include "btf/layers/statistics.h"
 #include "btf/output.h"
 #include "btf/try.h"
 #include "commands/commands.h"
@@ -22,6 +27,7 @@
 #include "io/interrupt.h"
 #include "io/other_files.h"
 #include "io/progress.h"
+#include "io/text.h"
 
 namespace btftool {
 namespace {
@@ -246,6 +252,108 @@ btf::Result<int> compare_files(const Context& context, const DiffCommand& comman
   return Comparison(context, command, std::move(sets)).run();
 }
 
+// Two dumps of statistics alone, or one and one that has elements too.
+struct StatisticsPair {
+  btf::StatisticsDump actual;
+  btf::StatisticsDump golden;
+};
+
+btf::Result<std::optional<StatisticsPair>> statistics_of(const DiffCommand& command) {
+  BTF_ASSIGN(auto actual, btf::read_statistics(command.actual));
+  BTF_ASSIGN(auto golden, btf::read_statistics(command.golden));
+  const auto is_alone = [](const auto& dump) { return dump && !dump->has_elements; };
+  if (!is_alone(actual) && !is_alone(golden)) return std::nullopt;
+  if (actual && golden) return StatisticsPair{*std::move(actual), *std::move(golden)};
+  return std::unexpected(
+      btf::Error{btf::ErrorCode::refused,
+                 "holds statistics alone, and " + (actual ? command.golden : command.actual) +
+                     " is no dump of msprobe to compare them with"}
+          .in_file((actual ? actual : golden)->path));
+}
+
+// "max 1.5 against 1.25, norm 3 against 2": what differs.
+std::string apart(const btf::TensorStatistics& actual, const btf::TensorStatistics& golden) {
+  std::string text;
+  const auto add = [&](const char* what, const auto& left, const auto& right) {
+    if (!left || !right || *left == *right || (std::isnan(*left) && std::isnan(*right))) return;
+    text += (text.empty() ? "" : ", ") + fmt::format("{} {:.6g} against {:.6g}", what, *left, *right);
+  };
+  add("max", actual.max, golden.max);
+  add("min", actual.min, golden.min);
+  add("mean", actual.mean, golden.mean);
+  add("norm", actual.norm, golden.norm);
+  return text.empty() ? "its bits, by their checksums" : text;
+}
+
+// Elements are what tolerances and all reports but the plain one are of.
+btf::Status check_plain(const DiffCommand& command, const std::string& path) {
+  if (command.comparing.empty() && !command.json && !command.summary && !command.junit &&
+      !command.html && !command.image.path && !command.part && !command.map && !command.listed)
+    return {};
+  return std::unexpected(
+      btf::Error{btf::ErrorCode::invalid_argument,
+                 "holds statistics alone: diff says of these which differ, and takes no options on "
+                 "elements and on reports; btftool layers weighs the differences, with --json, "
+                 "--html and --junit"}
+          .in_file(path));
+}
+
+btf::Result<int> compare_statistics(const Context& context, const DiffCommand& command,
+                                    const StatisticsPair& pair) {
+  BTF_TRY(check_plain(command, (pair.actual.has_elements ? pair.golden : pair.actual).path));
+  BTF_ASSIGN(const btf::LayerReport report,
+             btf::compare_statistics(pair.actual, pair.golden, {}));
+  const auto by_name = [](const btf::StatisticsDump& dump) {
+    std::map<std::string, const btf::TensorStatistics*> tensors;
+    for (const btf::TensorStatistics& tensor : dump.tensors) tensors.emplace(tensor.name, &tensor);
+    return tensors;
+  };
+  const auto actual = by_name(pair.actual);
+  const auto golden = by_name(pair.golden);
+  std::uint64_t differ = 0;
+  std::uint64_t unknown = 0;
+  std::string lines;
+  const auto line = [&](const std::string& name, const std::string& text) {
+    lines += printable(name) + ": " + text + "\n";
+  };
+  for (const btf::Layer& layer : report.layers) {
+    const btf::TensorStatistics& left = *actual.at(layer.actual);
+    const btf::TensorStatistics& right = *golden.at(layer.golden);
+    if (layer.fault == btf::LayerFault::shape) {
+      line(layer.golden, "different: shape " + btf::dims_text(left.dims) + " against " +
+                             btf::dims_text(right.dims));
+      ++differ;
+    } else if (btf::statistics_differ(left, right)) {
+      std::string least;
+      if (layer.figures && layer.figures->relative_error > 0)
+        least = ": an error of at least " + btf::percent_text(layer.figures->relative_error);
+      line(layer.golden, "different: " + apart(left, right) + least);
+      ++differ;
+    } else if (!layer.figures) {
+      line(layer.golden, "not compared: " + layer.trouble);
+      ++unknown;
+    } else if (command.all) {
+      line(layer.golden, "same statistics");
+    }
+  }
+  for (const auto* side : {&report.actual_only, &report.golden_only})
+    for (const std::string& name : *side)
+      line(name, side == &report.actual_only ? "only in actual" : "only in golden");
+  const bool same = differ + report.actual_only.size() + report.golden_only.size() == 0;
+  lines += same && unknown == 0
+               ? fmt::format("same statistics: {} tensors; no elements were compared\n",
+                             report.layers.size())
+               : fmt::format("{}: {} of {} tensors differ by their statistics, {} could not be "
+                             "compared, {} are on one side only; no elements were compared\n",
+                             same ? "not all compared" : "different", differ,
+                             report.layers.size(), unknown,
+                             report.actual_only.size() + report.golden_only.size());
+  if (!context.global.quiet) context.out.text(lines);
+  for (const std::string& text : report.warnings) context.log.warning(text);
+  if (unknown > 0 && same) return kTrouble;
+  return same ? kSame : kDifferent;
+}
+
 }  // namespace
 
 btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
@@ -254,6 +362,10 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
     BTF_TRY(PictureTarget(command.image).check());
   }
   if (command.from_json) return run_rejudge(context, command);
+  if (!command.from_json) {
+    BTF_ASSIGN(const auto statistics, statistics_of(command));
+    if (statistics) return compare_statistics(context, command, *statistics);
+  }
   if (command.map) {
     BTF_ASSIGN(command.diff.map, read_name_map(context, *command.map));
   }

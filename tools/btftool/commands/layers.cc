@@ -1,10 +1,12 @@
 // btftool layers: two sets of dumped layers: which broke first, by how much, why?
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "btf/diff/set_diff.h"
+#include "btf/layers/statistics.h"
 #include "btf/output.h"
 #include "btf/report/report.h"
 #include "btf/tensor_set.h"
@@ -41,6 +43,20 @@ btf::Result<std::optional<btf::TensorSet>> open_other(const std::optional<std::s
   return std::optional(std::move(set));
 }
 
+// The texts of the files with names.
+btf::Status take_names(const Context& context, const LayersCommand& command,
+                       btf::LayerOptions& options) {
+  if (command.map) {
+    BTF_ASSIGN(options.map, read_name_map(context, *command.map));
+    options.map_path = *command.map;
+  }
+  if (command.order) {
+    BTF_ASSIGN(options.order, text_of(*command.order));
+    options.order_path = *command.order;
+  }
+  return {};
+}
+
 // The sets that are compared, opened.
 struct LayerInputs {
   btf::LayerOptions options;
@@ -53,14 +69,7 @@ struct LayerInputs {
 btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand& command) {
   btf::LayerOptions options = command.layers;
   options.execution.cancel = &watch_interrupts();
-  if (command.map) {
-    BTF_ASSIGN(options.map, read_name_map(context, *command.map));
-    options.map_path = *command.map;
-  }
-  if (command.order) {
-    BTF_ASSIGN(options.order, text_of(*command.order));
-    options.order_path = *command.order;
-  }
+  BTF_TRY(take_names(context, command, options));
   btf::SetDiffOptions sides{.actual = options.actual, .golden = options.golden};
   sides.each.execution = options.execution;
   BTF_ASSIGN(btf::TwoSets sets, btf::open_sets(command.actual, command.golden, sides));
@@ -77,6 +86,63 @@ btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand
                      .baseline = std::move(baseline),
                      .expected = std::move(expected),
                      .others = std::move(others)};
+}
+
+// Dumps of statistics alone, or of one beside elements, which has statistics too.
+struct StatisticsInputs {
+  btf::StatisticsDump actual;
+  btf::StatisticsDump golden;
+};
+
+// Nothing: neither side is one.
+btf::Result<std::optional<StatisticsInputs>> statistics_of(const LayersCommand& command) {
+  BTF_ASSIGN(auto actual, btf::read_statistics(command.actual));
+  BTF_ASSIGN(auto golden, btf::read_statistics(command.golden));
+  const auto is_alone = [](const auto& dump) { return dump && !dump->has_elements; };
+  if (!is_alone(actual) && !is_alone(golden)) return std::nullopt;
+  if (!actual || !golden)
+    return std::unexpected(
+        btf::Error{btf::ErrorCode::refused,
+                   "holds statistics alone, and " + (actual ? command.golden : command.actual) +
+                       " is no dump of msprobe to compare them with"}
+            .in_file((actual ? actual : golden)->path));
+  return StatisticsInputs{*std::move(actual), *std::move(golden)};
+}
+
+// Of the options those that are about elements mean nothing here.
+btf::Status check_for_statistics(const LayersCommand& command, const std::string& path) {
+  const btf::LayerOptions& options = command.layers;
+  const bool scaled = options.dequantize || options.actual_scale || options.golden_scale;
+  const char* const option = command.part                               ? "--shard"
+                             : command.baseline                         ? "--baseline"
+                             : command.expected                         ? "--expect-output"
+                             : command.listed                           ? "--files-from"
+                             : scaled || !options.scale_blocks.empty()  ? "an option on scales"
+                             : options.judge.most_own_error             ? "--max-own-error"
+                                                                        : nullptr;
+  if (option == nullptr) return {};
+  return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument,
+                                    "holds statistics alone, and " + std::string(option) +
+                                        " needs elements"}
+                             .in_file(path));
+}
+
+btf::Result<btf::LayerRun> compare_statistics(const Context& context, const LayersCommand& command,
+                                              const StatisticsInputs& dumps) {
+  BTF_TRY(check_for_statistics(
+      command, (dumps.actual.has_elements ? dumps.golden : dumps.actual).path));
+  btf::LayerOptions options = command.layers;
+  BTF_TRY(take_names(context, command, options));
+  BTF_ASSIGN(btf::LayerReport report,
+             btf::compare_statistics(dumps.actual, dumps.golden, options));
+  return btf::LayerRun{.actual = command.actual,
+                       .golden = command.golden,
+                       .judge = command.layers.judge,
+                       .searched = false,
+                       .scales = command.scales,
+                       .others = {},
+                       .report = std::move(report),
+                       .origin = {}};
 }
 
 btf::TensorSet* pointer_to(std::optional<btf::TensorSet>& set) { return set ? &*set : nullptr; }
@@ -150,9 +216,16 @@ void tell_all(const std::vector<std::string>& texts, auto&& tell) {
 // Files that could not be read and layers that could not be measured.
 std::vector<std::string> errors_of(const btf::LayerReport& report) {
   std::vector<std::string> texts = report.troubles;
-  for (const btf::Layer& layer : report.layers)
-    if (layer.state == btf::LayerState::unmeasured)
-      texts.push_back("'" + printable(layer.name()) + "' could not be measured: " + layer.note);
+  std::map<std::string, std::uint64_t> more;  // of statistics, by why
+  for (const btf::Layer& layer : report.layers) {
+    if (layer.state != btf::LayerState::unmeasured) continue;
+    // Many have the same reason there, as that there are checksums alone.
+    if (report.statistics_only && more[layer.note]++ > 0) continue;
+    texts.push_back("'" + printable(layer.name()) + "' could not be measured: " + layer.note);
+  }
+  for (const auto& [why, count] : more)
+    if (count > 1)
+      texts.push_back(std::to_string(count) + " layers in all could not be measured: " + why);
   return texts;
 }
 
@@ -207,6 +280,13 @@ btf::Result<int> tell(const Context& context, const LayersCommand& command, btf:
 }  // namespace
 
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
+  if (!command.from_json) {
+    BTF_ASSIGN(const auto statistics, statistics_of(command));
+    if (statistics) {
+      BTF_ASSIGN(btf::LayerRun run, compare_statistics(context, command, *statistics));
+      return tell(context, command, std::move(run));
+    }
+  }
   if (command.part) return run_shard(context, command);
   BTF_ASSIGN(btf::LayerRun run,
              command.from_json ? judge_again(command) : compare(context, command, nullptr));

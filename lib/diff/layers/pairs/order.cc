@@ -134,11 +134,12 @@ class Ordering {
 
   // False: the set does not say it of nearly all.
   bool by_recorded(const std::vector<LayerPlace>& places,
-                   std::optional<std::uint64_t> LayerPlace::* recorded) {
+                   std::optional<std::uint64_t> LayerPlace::* recorded, const OrderedSide& side) {
     std::uint64_t known = 0;
     for (const LayerPlace& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
     if (!nearly_all(known, places.size())) return false;
     report_.order = OrderSource::recorded;
+    report_.order_path = side.recorded_in;
     for (std::size_t i = 0; i < places.size(); ++i)
       rank_[i] = (places[i].*recorded).value_or(kUnplaced);
     finish();
@@ -361,7 +362,7 @@ bool is_output_name(std::string_view name) {
 class OutputSearch {
  public:
   OutputSearch(const LayerReport& report, const std::vector<LayerPlace>& places,
-               const std::vector<ActualOnly>& rest, const TensorSet& actual)
+               const std::vector<ActualOnly>& rest, const OrderedSide& actual)
       : report_(report), places_(places), rest_(rest), actual_(actual) {}
 
   // Golden's name of it.
@@ -410,7 +411,7 @@ class OutputSearch {
     if (report_.order == OrderSource::numbered)
       return of_rest([](const ActualOnly& tensor) { return leading_number(tensor.name); }) >
              of_pairs([](const Layer& layer) { return leading_number(layer.actual); });
-    return keeps_order(actual_) &&
+    return actual_.keeps_order &&
            of_rest([](const ActualOnly& tensor) { return std::optional(tensor.stored); }) >
                of_pairs([&](const Layer& layer) {
                  return std::optional(places_[layer.number].actual_stored);
@@ -420,7 +421,7 @@ class OutputSearch {
   const LayerReport& report_;
   const std::vector<LayerPlace>& places_;
   const std::vector<ActualOnly>& rest_;
-  const TensorSet& actual_;
+  const OrderedSide& actual_;
 };
 
 // Takes those that are no pair out of the layers.
@@ -452,6 +453,10 @@ bool keeps_order(const TensorSet& set) {
   return file && (*file)->has(kInOrder);
 }
 
+OrderedSide ordered_side(const TensorSet& set) {
+  return {.recorded_in = set.order_path(), .keeps_order = keeps_order(set)};
+}
+
 Status order_by_list(LayerReport& report, std::string_view text, const std::string& path) {
   for (Layer& layer : report.layers) {
     if (report.linked()) break;
@@ -462,19 +467,19 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 }
 
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, const TensorSet& actual,
-                    const TensorSet& golden, const LayerOptions& options) {
+                    const std::vector<ActualOnly>& rest, const OrderedSide& actual,
+                    const OrderedSide& golden, const LayerOptions& options) {
   Ordering ordering(report);
   if (options.engine) {
     BTF_TRY(ordering.by_engine(*options.engine, options.graph));
   } else if (options.graph) {
     BTF_TRY(ordering.by_model(*options.graph));
-  } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded) &&
-             !ordering.by_recorded(places, &LayerPlace::actual_recorded) &&
+  } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded, golden) &&
+             !ordering.by_recorded(places, &LayerPlace::actual_recorded, actual) &&
              !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
-    if (keeps_order(golden))
+    if (golden.keeps_order)
       ordering.by_store(places, &LayerPlace::golden_stored);
-    else if (keeps_order(actual))
+    else if (actual.keeps_order)
       ordering.by_store(places, &LayerPlace::actual_stored);
     else
       ordering.by_names();

@@ -25,13 +25,21 @@ struct ActualOnly {
   std::uint64_t stored = 0;
 };
 
+// A side as its own order sees it.
+struct OrderedSide {
+  std::string recorded_in{};  // the file that its recorded order is from
+  bool keeps_order = false;   // its tensors stand in the order of their creation
+};
+
+OrderedSide ordered_side(const TensorSet& set);
+
 // True if the set is one file of a format that keeps tensors in the order of their creation.
 bool keeps_order(const TensorSet& set);
 
 // Sorts `report.layers`, and `report.golden_only` between them; sets what is said of the order and
 // of inputs, and which outputs only one side has. `rest`: what no pair has of actual.
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, const TensorSet& actual,
-                    const TensorSet& golden, const LayerOptions& options);
+                    const std::vector<ActualOnly>& rest, const OrderedSide& actual,
+                    const OrderedSide& golden, const LayerOptions& options);
 
 }  // namespace btf

@@ -13,14 +13,14 @@ namespace {
 // From good to bad and back, behind the first root: more than a network does.
 bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   constexpr unsigned kMostTurns = 2;
-  if (report.roots.empty() || report.linked()) return false;
+  if (report.roots.empty() || report.linked() || report.statistics_only) return false;
   const Layer& first = report.layers[report.roots.front()];
   const double good = 2 * joined(options.growth * first.input_error, floor_of(first));
   bool bad = true;
   unsigned turns = 0;
   for (std::uint64_t i = report.roots.front() + 1; i < report.layers.size(); ++i) {
     const Layer& layer = report.layers[i];
-    if (!can_judge(layer)) continue;
+    if (!can_judge(layer) || is_given(layer)) continue;
     const double e = layer.figures->one_sided() > 0 ? HUGE_VAL : layer.figures->relative_error;
     const bool now = bad ? e > good : e > 2 * good;
     turns += now != bad ? 1U : 0U;

@@ -45,7 +45,8 @@ bool carries_specials(const Layer& layer, const Layer& input) {
 }  // namespace
 
 bool DumpJudge::is_dump(std::uint64_t i, const Inputs& before) const {
-  if (options_.isolated) return false;
+  // The least error that statistics allow says nothing of consumers that seem to agree.
+  if (options_.isolated || report_.statistics_only) return false;
   const auto& consumers = neighbours_.consumers(i);
   if (consumers.empty()) return false;
   if (!std::ranges::all_of(consumers, [&](std::uint64_t c) { return agrees(c, i, before); }))

@@ -226,6 +226,7 @@ class LayerJudge {
       return rounded;
     }
     if (neighbours_.by_graph()) return graph_inputs(report_.layers, i);
+    if (is_weight(report_.layers[i])) return {};
     return order_inputs(report_.layers, i, before_);
   }
 

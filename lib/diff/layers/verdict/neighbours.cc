@@ -4,6 +4,9 @@
 
 namespace btf {
 
+bool is_weight(const Layer& layer) { return layer.role == "weight"; }
+bool is_given(const Layer& layer) { return is_weight(layer) || layer.role == "outside"; }
+
 bool can_judge(const Layer& layer) { return layer.placed && can_measure(layer); }
 
 bool can_measure(const Layer& layer) {
@@ -43,7 +46,7 @@ Neighbours::Neighbours(const LayerReport& report)
       continue;
     }
     for (std::uint64_t next = i + 1; next < layers.size() && consumers_[i].size() < kNext; ++next)
-      if (can_judge(layers[next])) consumers_[i].push_back(next);
+      if (can_judge(layers[next]) && !is_given(layers[next])) consumers_[i].push_back(next);
   }
 }
 

@@ -39,6 +39,12 @@ class Neighbours {
   std::vector<std::vector<std::uint64_t>> consumers_;
 };
 
+// Is it there before the run: a weight? No layer computes it.
+bool is_weight(const Layer& layer);
+// Or does it come from outside of what the dumps are of? By order alone neither is a consumer of the
+// layer in front of it.
+bool is_given(const Layer& layer);
+
 // Is its error a figure: of numbers, and with a signal in golden?
 bool can_measure(const Layer& layer);
 

@@ -111,13 +111,14 @@ std::string spot_text(const SpotCheck& spot) {
          ", golden has " + number_text(element.golden, kDigits);
 }
 
-std::string fault_text(const Layer& layer, bool isolated) {
+std::string fault_text(const Layer& layer, bool isolated, bool statistics_only) {
   const LayerFigures empty;
   const LayerFigures& f = layer.figures ? *layer.figures : empty;
   const std::string inputs =
-      "inputs agree (" +
+      std::string(statistics_only ? "by their statistics " : "") + "inputs agree (" +
       (isolated ? std::string("they are golden's") : "error " + percent_text(layer.input_error)) +
       "), ";
+  const std::string off = (statistics_only ? "at least " : "") + percent_text(f.relative_error);
   const auto explained = [&](double factor) {
     if (layer.baseline) return number_text(factor, 3) + " times the error of the baseline";
     return times_text(factor) + " its inputs and its dtype explain";
@@ -149,8 +150,13 @@ std::string fault_text(const Layer& layer, bool isolated) {
     case LayerFault::none:
       break;
   }
-  return inputs + "its output does not (" + percent_text(f.relative_error) +
-         "): " + explained(layer.error_to_noise);
+  if (is_weight(layer))
+    return "it is there before anything is computed, and is off by " + off + ": " +
+           times_text(layer.error_to_noise) + " its dtype explains";
+  if (is_given(layer))
+    return "no call that was dumped gave it, and it is off by " + off + ": " +
+           explained(layer.error_to_noise);
+  return inputs + "its output does not (" + off + "): " + explained(layer.error_to_noise);
 }
 
 std::string clean_text(const LayerReport& report) {
@@ -165,8 +171,11 @@ std::string clean_text(const LayerReport& report) {
     most = std::max(most, layer.figures->relative_error);
     b = std::max(b, layer.error_to_noise);
   }
+  if (report.statistics_only && most == 0)
+    return "the statistics of " + counted(judged, judged == 1 ? "layer" : "layers") +
+           " are equal; no elements were compared";
   if (most == 0) return counted(judged, judged == 1 ? "layer is equal" : "layers are equal");
-  return "errors of " + percent_text(least) + " to " + percent_text(most) + ", at most " +
+  return std::string(report.statistics_only ? "by statistics alone, errors of at least " : "errors of ") + percent_text(least) + " to " + percent_text(most) + ", at most " +
          number_text(b, 2) + " times " +
          (is_by_baseline(report) ? "the errors of the baseline"
                                  : "what inputs and " + report.noise_source + " explain");
@@ -262,9 +271,10 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
   const double e = layer != nullptr && layer->figures ? layer->figures->relative_error : 0;
   switch (verdict.kind) {
     case VerdictKind::clean:
-      return {"nothing broke", clean_text(report)};
+      return {report.statistics_only ? "the statistics agree" : "nothing broke",
+              clean_text(report)};
     case VerdictKind::broke:
-      return {"broke " + place_text(report), fault_text(*layer, options.isolated)};
+      return {"broke " + place_text(report), fault_text(*layer, options.isolated, report.statistics_only)};
     case VerdictKind::inputs:
       return {"the inputs of the network differ",
               quoted(layer->name()) +
@@ -285,7 +295,7 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
                   (is_op(*layer, kExponentials, kExponentialWords)
                        ? ", where an exponential amplifies it"
                        : ", where a signal cancels"),
-              fault_text(*layer, options.isolated) + "; not proved to be a fault"};
+              fault_text(*layer, options.isolated, report.statistics_only) + "; not proved to be a fault"};
     case VerdictKind::missing: {
       const std::uint64_t outputs = report.missing_outputs.size();
       const std::uint64_t all = report.golden_only.size() + report.actual_only.size();

@@ -138,7 +138,7 @@ struct SanityFinding {
 struct LayerReport {
   std::vector<Layer> layers;  // in order of execution; those without a position last
   OrderSource order = OrderSource::natural;
-  std::string order_path{};  // of the list or the model
+  std::string order_path{};  // of the list, of the model, or of what recorded it
   // The model that the inputs of layers are from, where a list gives the order.
   std::string graph_path{};
   std::string engine_path{};        // the layer list of the engine
@@ -158,6 +158,9 @@ struct LayerReport {
   std::vector<SanityFinding> sanity{};
   std::vector<Ambiguity> ambiguous{};
   std::uint64_t paired = 0;
+  // The dumps hold statistics alone: no element was compared, and errors are the least that the
+  // statistics allow (btf/layers/statistics.h).
+  bool statistics_only = false;
   std::vector<std::string> actual_only{};
   std::vector<std::string> golden_only{};
   // Outputs of the graph, or by their place or name of the network, that one side alone has.
