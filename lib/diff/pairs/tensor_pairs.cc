@@ -221,14 +221,13 @@ struct OwnNames {
 
 // Tensors of one side that the other one stores under another name, and which that is: as its file
 // says, or as this one does by storing both names in the same bytes.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> tied(const OwnNames& alone,
-                                                          const TensorFile& file,
-                                                          const OwnNames& others,
-                                                          const TensorFile& other_file) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+using TiedPairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+Result<TiedPairs> tied(const OwnNames& alone, const TensorFile& file, const OwnNames& others,
+                       const TensorFile& other_file) {
+  TiedPairs found;
   if (alone.names.empty() || others.names.empty()) return found;
   TiedNames ties;
-  ties.add(other_file);
+  BTF_TRY(ties.add(other_file));
   SharedBytes shared(file);
   for (std::size_t i = 0; i < alone.names.size(); ++i) {
     if (std::ranges::count(alone.names, alone.names[i]) > 1) continue;
@@ -281,11 +280,11 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   OwnNames left = without(actual, golden_names);
   OwnNames right = without(golden, actual_names);
   std::vector<TensorPair> known;
-  const auto left_tied = tied(left, *actual_.file, golden, *golden_.file);
+  BTF_ASSIGN(const TiedPairs left_tied, tied(left, *actual_.file, golden, *golden_.file));
   for (const auto& [own, other] : left_tied)
     if (as_large(own, other))
       known.push_back({.actual = own, .golden = other, .tier = PairTier::map});
-  const auto right_tied = tied(right, *golden_.file, actual, *actual_.file);
+  BTF_ASSIGN(const TiedPairs right_tied, tied(right, *golden_.file, actual, *actual_.file));
   for (const auto& [own, other] : right_tied)
     if (as_large(other, own))
       known.push_back({.actual = other, .golden = own, .tier = PairTier::map});

@@ -280,7 +280,8 @@ class RestOfPairs {
     for (const NamedTensor& tensor : others) names.push_back(tensor.name);
     TiedNames ties;
     for (const std::uint64_t member : members)
-      if (const auto file = other.file(member)) ties.add(**file);
+      if (const auto file = other.file(member))
+        if (const Status told = ties.add(**file); !told) other.note(member, told.error());
     std::map<std::uint64_t, std::pair<std::shared_ptr<const TensorFile>, SharedBytes>> files;
     const auto stored_with = [&](const SetTensor& tensor) -> std::optional<std::size_t> {
       const auto file = own.file(tensor.member);

@@ -52,16 +52,22 @@ Result<bool> says_tied(const std::string& path) {
 
 }  // namespace
 
-void TiedNames::add(const TensorFile& file) {
-  if (const auto attributes = file.attributes(); attributes)
-    kept_.insert(attributes->metadata.begin(), attributes->metadata.end());
+Status TiedNames::add(const TensorFile& file) {
+  BTF_ASSIGN(const auto attributes, file.attributes());
+  kept_.insert(attributes.metadata.begin(), attributes.metadata.end());
   const std::filesystem::path config =
       std::filesystem::path(file.path()).parent_path() / "config.json";
   const auto [folder, fresh] = folders_.try_emplace(config.string(), false);
   std::error_code failed;
-  if (fresh && std::filesystem::is_regular_file(config, failed))
-    folder->second = says_tied(config.string()).value_or(false);
+  if (fresh && std::filesystem::is_regular_file(config, failed)) {
+    const Result<bool> tied = says_tied(config.string());
+    // What is no JSON says nothing of weights.
+    if (!tied && tied.error().code != ErrorCode::malformed)
+      return std::unexpected(tied.error().in_file(config.string()));
+    folder->second = tied && *tied;
+  }
   embeddings_ = embeddings_ || folder->second;
+  return {};
 }
 
 std::optional<std::size_t> TiedNames::stored_as(std::string_view name,

@@ -18,7 +18,8 @@ namespace btf {
 // "model.embed_tokens.weight"}, and a config.json beside them with "tie_word_embeddings": true.
 class TiedNames {
  public:
-  void add(const TensorFile& file);
+  // An error if what the file says, or a config.json beside it, cannot be read.
+  Status add(const TensorFile& file);
 
   // Which of `names`, those of all tensors of the side, holds what is called `name` and is not
   // there itself. Nothing: none is known.
