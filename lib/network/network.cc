@@ -81,9 +81,13 @@ std::uint32_t Network::value(const std::string& name) {
 // What goes into the graph is made by none of its nodes. An output that is listed twice is one.
 Status Network::read_borders() {
   BTF_ASSIGN(const OnnxGraph graph, read_onnx_graph(*model_));
-  for (const std::string& name : graph.inputs)
-    if (const std::uint32_t found = find(name); found != kNoValue)
-      take_from_node(values_[found], "'" + name + "' is an input of the graph too");
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const std::string& name = graph.inputs[i];
+    const std::uint32_t found = find(name);
+    if (found == kNoValue) continue;
+    take_from_node(values_[found], "'" + name + "' is an input of the graph too");
+    values_[found].shape = graph.input_shapes[i];
+  }
   for (const std::string& name : graph.outputs)
     if (const std::uint32_t found = find(name);
         found != kNoValue && std::ranges::find(outputs_, found) == outputs_.end())

@@ -37,6 +37,7 @@ struct Value {
   std::uint32_t node = kNoNode;           // that makes it
   std::uint32_t output = 0;               // which of its outputs it is
   std::optional<std::uint64_t> weight{};  // the tensor of the model's file that it is
+  OnnxShape shape{};  // of an input of the graph
   std::string trouble{};  // nothing makes it, though a node says so: why that is not taken as said
 };
 

@@ -290,8 +290,8 @@ Status check_paired(const LayerSets& sets, const PairedLayers& paired, const Lay
   if (options.actual_scale && !paired.actual_scaled) return no_codes(sets.actual);
   if (options.golden_scale && !paired.golden_scaled) return no_codes(sets.golden);
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
-  return order_layers(report, paired.places, paired.actual_rest, ordered_side(sets.actual),
-                      ordered_side(sets.golden), options);
+  return order_layers(report, paired.places, paired.actual_rest, paired.store,
+                      ordered_side(sets.actual), ordered_side(sets.golden), options);
 }
 
 // All pairs, for a share; and whatever is wrong before one is measured. `report` and `paired`: of
@@ -374,7 +374,7 @@ Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
     return {};
   };
   if (options.graph && options.spot_checks) {
-    BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options));
+    BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options, planned));
     const FirstChecks checks(graphs, actual, golden, paired, options, planned);
     CheckingShare checking(checks, planned, options, share);
     BTF_TRY(measure(actual, golden, options, checking, 0));

@@ -47,6 +47,36 @@ Status add_value(Window& window, const ProtoField& value, std::vector<std::strin
       });
 }
 
+// Of a ValueInfoProto that is a tensor.
+Result<OnnxShape> read_shape(Window& window, const ProtoRange& value) {
+  OnnxShape shape;
+  const auto inside = [&](const ProtoRange& place, const ProtoMessage& message, std::uint64_t number,
+                          const auto& take) {
+    return for_each_field(window, place, message, [&](const ProtoField& field) -> Status {
+      return field.number == number ? take(field.content) : Status{};
+    });
+  };
+  BTF_TRY(inside(value, onnx::kValueInfo, onnx::value_info::kType, [&](const ProtoRange& type) {
+    return inside(type, onnx::kType, onnx::type::kTensor, [&](const ProtoRange& tensor) {
+      return inside(tensor, onnx::kTypeTensor, onnx::type::kShape, [&](const ProtoRange& dims) {
+        shape.emplace();
+        return for_each_field(
+            window, dims, onnx::kTensorShape, [&](const ProtoField& dim) -> Status {
+              if (shape->size() == kMaxRank) return {};
+              shape->emplace_back();
+              return for_each_field(window, dim.content, onnx::kTensorShapeDimension,
+                                    [&](const ProtoField& field) -> Status {
+                                      if (field.number == onnx::type::kDimValue)
+                                        shape->back() = field.value;
+                                      return {};
+                                    });
+            });
+      });
+    });
+  }));
+  return shape;
+}
+
 }  // namespace
 
 Result<std::optional<std::int64_t>> onnx_integer(Window& window, const OnnxNode& node,
@@ -85,7 +115,13 @@ Result<OnnxGraph> read_onnx_graph(const ByteSource& model) {
   BTF_ASSIGN(const ProtoRange place, find_onnx_graph(window));
   OnnxGraph graph;
   BTF_TRY(for_each_field(window, place, onnx::kGraph, [&](const ProtoField& field) -> Status {
-    if (field.number == onnx::graph::kInput) return add_value(window, field, graph.inputs);
+    if (field.number == onnx::graph::kInput) {
+      BTF_TRY(add_value(window, field, graph.inputs));
+      BTF_ASSIGN(OnnxShape shape, read_shape(window, field.content));
+      graph.input_shapes.resize(graph.inputs.size());
+      if (!graph.inputs.empty()) graph.input_shapes.back() = std::move(shape);
+      return {};
+    }
     if (field.number == onnx::graph::kOutput) return add_value(window, field, graph.outputs);
     if (field.number != onnx::graph::kName) return {};
     BTF_ASSIGN(graph.name, onnx_name(window, field));

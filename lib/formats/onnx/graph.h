@@ -25,10 +25,14 @@ struct OnnxNode {
   std::vector<std::string> outputs;
 };
 
+// As a graph says it; a dim that it leaves open is nothing. No list: it says nothing of them.
+using OnnxShape = std::optional<std::vector<std::optional<std::uint64_t>>>;
+
 // The whole graph. Initializers may be among the inputs, as models of before 2019 have them.
 struct OnnxGraph {
   std::string name;
   std::vector<std::string> inputs;
+  std::vector<OnnxShape> input_shapes;  // likewise
   std::vector<std::string> outputs;
 };
 

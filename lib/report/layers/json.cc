@@ -131,6 +131,15 @@ class Document {
                         {"golden_only", report_.golden_only},
                         {"missing_outputs", report_.missing_outputs},
                         {"ambiguous", ambiguous()}};
+    if (!report_.actual_beside.empty())
+      json["coverage"]["actual_beside"] = beside(report_.actual_beside);
+    if (!report_.golden_beside.empty())
+      json["coverage"]["golden_beside"] = beside(report_.golden_beside);
+    if (report_.actual_flat || report_.golden_flat) {
+      Json& flat = json["coverage"]["flat"] = Json::array();
+      if (report_.actual_flat) flat.push_back("actual");
+      if (report_.golden_flat) flat.push_back("golden");
+    }
     json["scales"] = words_of_numbers(run_);
     if (!run_.others.empty()) json["other_files"] = run_.others;
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
@@ -199,6 +208,13 @@ class Document {
       if (layer.state == state)
         list.push_back(
             {{"layer", layer.name()}, {"why", layer.note}, {"hints", hints_json(layer.hints)}});
+    return list;
+  }
+
+  static Json beside(const std::vector<BesideName>& names) {
+    Json list = Json::array();
+    for (const BesideName& one : names)
+      list.push_back({{"name", one.name}, {"compared", one.compared}});
     return list;
   }
 

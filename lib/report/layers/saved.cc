@@ -216,6 +216,18 @@ LayerRun run_of(const JsonNode& root) {
   report.actual_only = texts(coverage["actual_only"]);
   report.golden_only = texts(coverage["golden_only"]);
   report.missing_outputs = texts(coverage["missing_outputs"]);
+  // Reports of earlier versions have none of these.
+  const auto beside = [&](const char* member, std::vector<BesideName>& names) {
+    if (!coverage.has(member)) return;
+    coverage[member].each([&](const JsonNode& node) {
+      names.push_back({node["name"].text(), node["compared"].text()});
+    });
+  };
+  beside("actual_beside", report.actual_beside);
+  beside("golden_beside", report.golden_beside);
+  if (coverage.has("flat"))
+    for (const std::string& side : texts(coverage["flat"]))
+      (side == "actual" ? report.actual_flat : report.golden_flat) = true;
   coverage["ambiguous"].each([&](const JsonNode& node) {
     report.ambiguous.push_back({texts(node["actual"]), texts(node["golden"]),
                                 named(btf::pair_tier_names(), node["tier"])});

@@ -62,6 +62,9 @@ class Telling {
       story.subject = printable(layer.name());
       story.where = fmt::format("layer {} of {}, {}", *verdict.layer + 1, report_.layers.size(),
                                 dtypes_text(layer));
+      if (layer.tier == PairTier::qdq)
+        story.where += fmt::format(", {} against {}", printable(layer.actual),
+                                   printable(layer.golden));
     }
     if (verdict.kind == VerdictKind::missing) {
       std::vector<std::string> names = report_.missing_outputs;
@@ -77,6 +80,7 @@ class Telling {
     add(story, "coarser", coarser());
     add(story, "odd", odd());
     add(story, "watched", watched());
+    add(story, "pairs", quantised());
     add(story, "missing", missing());
     add(story, "trust", trust());
     add(story, "scales", fitted_scales());
@@ -259,6 +263,41 @@ class Telling {
     return text + other;
   }
 
+  // Which form of a quantised model's tensors is compared, and which are not.
+  std::string quantised() const {
+    std::uint64_t count = 0;
+    const Layer* first = nullptr;
+    for (const Layer& layer : report_.layers) {
+      if (layer.tier != PairTier::qdq) continue;
+      if (count++ == 0) first = &layer;
+    }
+    std::string text;
+    if (first != nullptr)
+      text = fmt::format("ACTUAL's {} with GOLDEN's {}{}", printable(first->actual),
+                         printable(first->golden),
+                         count == 1 ? "" : fmt::format(", and {} more so", count - 1));
+    for (const auto& [side, list] :
+         {std::pair("ACTUAL", &report_.actual_beside), {"GOLDEN", &report_.golden_beside}}) {
+      if (list->empty()) continue;
+      text += fmt::format("{}{} of {} that are other forms of these are not compared: {} (in place "
+                          "of it {})",
+                          text.empty() ? "" : "; ", counted(list->size(), "tensor"), side,
+                          printable(list->front().name), printable(list->front().compared));
+      if (list->size() > 1) text += ", ...";
+    }
+    return text;
+  }
+
+  // "ACTUAL is flat"
+  std::string flat() const {
+    if (!report_.actual_flat && !report_.golden_flat) return {};
+    const bool both = report_.actual_flat && report_.golden_flat;
+    return fmt::format(", {} flat and compared by the order of elements",
+                       both                  ? "both are"
+                       : report_.actual_flat ? "ACTUAL is"
+                                             : "GOLDEN is");
+  }
+
   static std::string only(const char* side, const std::vector<std::string>& names) {
     constexpr std::size_t kMostNames = 3;
     if (names.empty()) return {};
@@ -281,6 +320,7 @@ class Telling {
     if (report_.statistics_only)
       text += ", from statistics alone: no elements were compared, and errors are the least that "
               "max, min, mean and norm allow";
+    text += flat();
     text += recomputed();
     if (!report_.arithmetic.empty()) text += ", " + report_.arithmetic;
     if (report_.order_doubtful) text += ", order doubtful: errors come and go along it";

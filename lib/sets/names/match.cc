@@ -17,6 +17,36 @@ namespace {
 using Numbers = std::vector<std::uint64_t>;
 using ByKey = std::unordered_map<std::string, Numbers>;
 
+// The forms that a quantised side has of a tensor, by the tensor's name; those of tensors that it
+// has in no other form than their own are left out.
+struct Form {
+  QdqForm form{};
+  std::uint64_t number = 0;
+};
+using Families = std::unordered_map<std::string, std::vector<Form>>;
+
+Families families_of(std::span<const std::string> names, const std::vector<bool>& free) {
+  Families families;
+  std::vector<QdqName> forms;
+  forms.reserve(names.size());
+  for (const std::string& name : names) forms.push_back(qdq_name(name));
+  const auto add = [&](bool plain) {
+    for (std::uint64_t i = 0; i < names.size(); ++i) {
+      if (!free[i] || (forms[i].form == QdqForm::plain) != plain) continue;
+      if (!plain || families.contains(forms[i].base))
+        families[forms[i].base].push_back({forms[i].form, i});
+    }
+  };
+  add(false);
+  if (!families.empty()) add(true);
+  for (auto& [base, members] : families)
+    std::ranges::stable_sort(members, [&](const Form& a, const Form& b) {
+      return std::pair(a.form, std::string_view(names[a.number])) <
+             std::pair(b.form, std::string_view(names[b.number]));
+    });
+  return families;
+}
+
 class Matching {
  public:
   Matching(std::span<const std::string> left, std::span<const std::string> right,
@@ -38,6 +68,7 @@ class Matching {
   }
 
   void by_tiers() {
+    by_qdq();
     bool exact = true;
     for (const TierRow& row : tier_rows()) {
       if (row.tier != PairTier::exact && std::exchange(exact, false)) {
@@ -66,10 +97,32 @@ class Matching {
       told.insert(lefts.begin(), lefts.end());
       matches.unclear.push_back({names(left_, lefts), names(right_, rights), tier});
     }
+    std::unordered_set<std::uint64_t> left_paired;
+    std::unordered_set<std::uint64_t> right_paired;
+    for (const NameMatch& match : matches.pairs) {
+      left_paired.insert(match.left);
+      right_paired.insert(match.right);
+    }
+    for (const Beside& beside : beside_) {
+      const auto& paired = beside.of_left ? left_paired : right_paired;
+      if (beside.compared && !paired.contains(*beside.compared)) continue;
+      (beside.of_left ? matches.left_beside : matches.right_beside)
+          .push_back({beside.number,
+                      beside.compared ? (beside.of_left ? left_ : right_)[*beside.compared]
+                                      : beside.base});
+    }
     return matches;
   }
 
  private:
+  // A form that is not compared: another is, or what has the tensor's own name and is paired already.
+  struct Beside {
+    bool of_left = false;
+    std::uint64_t number = 0;
+    std::optional<std::uint64_t> compared{};
+    std::string base{};
+  };
+
   struct Unclear {
     PairTier tier{};
     Numbers left;
@@ -182,6 +235,58 @@ class Matching {
            });
   }
 
+  // Where one side alone is quantised, one form of each of its tensors is compared: that which it
+  // computes with, else the tensor itself, else its codes.
+  void by_qdq() {
+    const Families left = families_of(left_, left_free_);
+    const Families right = families_of(right_, right_free_);
+    if (left.empty() && right.empty()) return;
+    const std::unordered_set<std::string> equal(options_.equal.begin(), options_.equal.end());
+    std::unordered_set<std::string> on_both;
+    for (const std::string& name : equal)
+      if (QdqName own = qdq_name(name); own.form != QdqForm::plain)
+        on_both.insert(std::move(own.base));
+    for (const auto& [base, members] : left)
+      if (right.contains(base)) on_both.insert(base);
+    choose_forms(left, keys(right_forms_, right_free_, tier_rows().front().key), on_both, equal,
+                 true);
+    choose_forms(right, keys(left_forms_, left_free_, tier_rows().front().key), on_both, equal,
+                 false);
+  }
+
+  void choose_forms(const Families& families, const ByKey& others,
+                    const std::unordered_set<std::string>& on_both,
+                    const std::unordered_set<std::string>& equal, bool of_left) {
+    for (const auto& [base, members] : families) {
+      if (on_both.contains(base)) continue;
+      const auto other = others.find(base);
+      const bool known = other != others.end() && other->second.size() == 1;
+      const Form* chosen = equal.contains(base) ? nullptr : &members.front();
+      if (chosen != nullptr && known) {
+        const auto may = [&](const Form& form) {
+          const std::uint64_t l = of_left ? form.number : other->second[0];
+          const std::uint64_t r = of_left ? other->second[0] : form.number;
+          return form.form == QdqForm::plain || may_match(PairTier::qdq, l, r);
+        };
+        const auto fit = std::ranges::find_if(members, may);
+        if (fit == members.end()) continue;
+        chosen = &*fit;
+        const PairTier tier = fit->form == QdqForm::plain ? PairTier::exact : PairTier::qdq;
+        take(of_left ? fit->number : other->second[0], of_left ? other->second[0] : fit->number,
+             tier);
+      }
+      for (const Form& form : members) {
+        if (&form == chosen) continue;
+        (of_left ? left_free_ : right_free_)[form.number] = false;
+        beside_.push_back({.of_left = of_left,
+                           .number = form.number,
+                           .compared = chosen == nullptr ? std::nullopt
+                                                         : std::optional(chosen->number),
+                           .base = base});
+      }
+    }
+  }
+
   void take(std::uint64_t l, std::uint64_t r, PairTier tier) {
     if (!left_free_[l] || !right_free_[r]) return;
     left_free_[l] = right_free_[r] = false;
@@ -276,6 +381,7 @@ class Matching {
   std::vector<bool> right_free_;
   std::vector<NameMatch> pairs_;
   std::vector<Unclear> unclear_;
+  std::vector<Beside> beside_;
   MapUse map_;
   std::vector<std::string> modules_;  // of names on both sides, once they are asked for
   bool modules_known_ = false;
@@ -289,6 +395,29 @@ NameMatches match_names(std::span<const std::string> left, std::span<const std::
   matching.by_map(map);
   matching.by_tiers();
   return matching.finish();
+}
+
+std::unordered_set<std::string> replaced_names(std::span<const std::string> left,
+                                               std::span<const std::string> right) {
+  std::unordered_set<std::string> replaced;
+  const auto bases = [](std::span<const std::string> names) {
+    std::unordered_map<std::string, bool> bases;  // and whether the tensor is computed with there
+    for (const std::string& name : names)
+      if (QdqName own = qdq_name(name); own.form != QdqForm::plain)
+        bases[std::move(own.base)] |= own.form <= QdqForm::dequantised_again;
+    return bases;
+  };
+  const auto left_bases = bases(left);
+  const auto right_bases = bases(right);
+  const auto add = [&](const auto& own, const auto& others, std::span<const std::string> names) {
+    for (const std::string& name : names) {
+      const auto at = own.find(name);
+      if (at != own.end() && at->second && !others.contains(name)) replaced.insert(name);
+    }
+  };
+  add(left_bases, right_bases, right);
+  add(right_bases, left_bases, left);
+  return replaced;
 }
 
 std::vector<NameMatch> match_values(std::span<const std::string> names,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "btf/layers/pair_names.h"
@@ -17,9 +18,17 @@ struct NameMatch {
   PairTier tier = PairTier::exact;
 };
 
+// A name without a pair, and what is compared in its place: another form of it on the same side.
+struct BesideMatch {
+  std::uint64_t number = 0;
+  std::string compared;
+};
+
 struct NameMatches {
   std::vector<NameMatch> pairs;    // by left; each name once
   std::vector<Ambiguity> unclear;  // of what no pair has
+  std::vector<BesideMatch> left_beside;
+  std::vector<BesideMatch> right_beside;
   MapUse map;
 };
 
@@ -40,6 +49,11 @@ struct MatchOptions {
 
 NameMatches match_names(std::span<const std::string> left, std::span<const std::string> right,
                         const NameMap& map = {}, const MatchOptions& options = {});
+
+// Names that both sides have, but not for one tensor: a quantised side has, beside X, what it makes
+// of X and computes with, and the other side has X alone.
+std::unordered_set<std::string> replaced_names(std::span<const std::string> left,
+                                               std::span<const std::string> right);
 
 // For values of a graph: where several have the key of a module, the last of them is its output.
 std::vector<NameMatch> match_values(std::span<const std::string> names,

@@ -30,6 +30,37 @@ bool drop_number(std::string_view& name, std::string_view before) {
   return true;
 }
 
+// What ONNX Runtime's qdq_loss_debug adds to the names of all that it saves.
+constexpr std::string_view kSaved = "_ReshapedSavedOutput";
+
+struct QdqSuffix {
+  std::string_view suffix;
+  QdqForm form{};
+  QdqForm numbered{};  // with a number behind it, or as what another consumer takes in another type
+};
+
+constexpr auto kQdqSuffixes = std::to_array<QdqSuffix>({
+    {"_DequantizeLinear_Output", QdqForm::dequantised, QdqForm::dequantised_again},
+    {"_QuantizeLinear_Output", QdqForm::codes, QdqForm::codes},
+    {"_QuantizeLinear_Input", QdqForm::before, QdqForm::before},
+    {"_quantized", QdqForm::weight, QdqForm::weight},
+});
+
+// The name without what quantisers add to it.
+std::pair<std::string_view, QdqForm> without_qdq(std::string_view name) {
+  std::string_view own = name;
+  drop_suffix(own, "_convert");
+  drop_number(own, "_");
+  for (const QdqSuffix& row : kQdqSuffixes) {
+    if (name.size() > row.suffix.size() && name.ends_with(row.suffix))
+      return {name.substr(0, name.size() - row.suffix.size()), row.form};
+    if (row.form != QdqForm::weight && own.size() < name.size() &&
+        own.size() > row.suffix.size() && own.ends_with(row.suffix))
+      return {own.substr(0, own.size() - row.suffix.size()), row.numbered};
+  }
+  return {name, QdqForm::plain};
+}
+
 std::string_view before(std::string_view name, std::string_view mark) {
   const std::size_t at = name.find(mark);
   return at == name.npos || at == 0 ? name : name.substr(0, at);
@@ -107,10 +138,9 @@ std::string_view stem(std::string_view name) {
     const std::size_t mark = name.find('#');
     if (mark != name.npos) name = before(name.substr(mark + 1), "#");
   }
-  for (const std::string_view added :
-       {"_ReshapedSavedOutput", "_QuantizeLinear_Input", "_DequantizeLinear_Output_1",
-        "_DequantizeLinear_Output", "_quantized", "_to_float", "_to_int8"})
-    drop_suffix(name, added);
+  drop_suffix(name, kSaved);
+  name = without_qdq(name).first;
+  for (const std::string_view added : {"_to_float", "_to_int8"}) drop_suffix(name, added);
   return name;
 }
 
@@ -218,6 +248,7 @@ constexpr std::string_view kCut = "...";
 constexpr auto kTierNames = std::to_array<Named<PairTier>>({
     {PairTier::map, "map"},
     {PairTier::exact, "exact"},
+    {PairTier::qdq, "qdq"},
     {PairTier::prefix, "prefix"},
     {PairTier::stem, "stem"},
     {PairTier::sanitised, "sanitised"},
@@ -272,6 +303,12 @@ NameForms forms_of(std::string_view name) {
 
 std::string module_path(std::string_view name, std::string* op) {
   return path_of_stem(stem_of(name), op);
+}
+
+QdqName qdq_name(std::string_view name) {
+  drop_suffix(name, kSaved);
+  const auto [base, form] = without_qdq(name);
+  return {std::string(base), form};
 }
 
 std::span<const NameKey> prefix_keys() { return kPrefixKeys; }

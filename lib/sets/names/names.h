@@ -53,6 +53,24 @@ using NameCut = std::pair<std::size_t, std::size_t>;
 // The cut of a name without prefix and suffix; nothing: it is not cut.
 std::optional<NameCut> cut_of(std::string_view name);
 
+// What a tensor of ONNX Runtime's quantised models is to the tensor of the float model, from what is
+// compared with that first.
+enum class QdqForm : std::uint8_t {
+  dequantised,  // X_DequantizeLinear_Output: what is computed with in place of X
+  dequantised_again,  // X_DequantizeLinear_Output_1: the same for one of several consumers
+  plain,              // X: what the codes are made of, or in front of an output what they stand for
+  before,             // X_QuantizeLinear_Input
+  weight,             // X_quantized: codes
+  codes,              // X_QuantizeLinear_Output
+};
+
+struct QdqName {
+  std::string base;  // X
+  QdqForm form = QdqForm::plain;
+};
+
+QdqName qdq_name(std::string_view name);
+
 // The part that a name cut so and the whole name share. Empty: the whole one is shorter.
 std::string cut_key(std::string_view name, const NameCut& cut);
 

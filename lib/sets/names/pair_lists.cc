@@ -34,6 +34,10 @@ void add_unclear(const std::vector<Ambiguity>& unclear, Notes& left, Notes& righ
   }
 }
 
+std::string beside_note(const std::string& compared) {
+  return "'" + compared + "' is compared in its place";
+}
+
 std::string close_to(const std::string& name) { return "'" + name + "' is close"; }
 
 // How many characters are to be changed, added or taken away; `most` + 1: more than `most`.
@@ -123,6 +127,10 @@ NamePairing pair_lists(std::span<const std::string> left, std::span<const std::s
   Notes left_notes;
   Notes right_notes;
   add_unclear(matches.unclear, left_notes, right_notes);
+  for (const BesideMatch& beside : matches.left_beside)
+    left_notes.emplace(left[beside.number], beside_note(beside.compared));
+  for (const BesideMatch& beside : matches.right_beside)
+    right_notes.emplace(right[beside.number], beside_note(beside.compared));
   std::vector<bool> right_free(right.size(), true);
   std::vector<std::string> left_alone;
   std::vector<std::string> right_alone;

@@ -20,8 +20,9 @@ constexpr double kMostBesideMasks = 1000;
 
 class LayerMeter {
  public:
-  LayerMeter(const DiffSide& actual, const DiffSide& golden)
+  LayerMeter(const DiffSide& actual, const DiffSide& golden, bool quantised)
       : limit_(static_cast<double>(hints::limits_of(actual.dtype()).highest)),
+        quantised_(quantised),
         codes_(!info(actual.dtype()).floating() && info(golden.dtype()).floating()),
         dims_(golden.dims()),
         all_(golden.dims(), limit_),
@@ -30,6 +31,10 @@ class LayerMeter {
   template <typename Real>
   void take(const PairRun<Real>& run) {
     const std::uint64_t n = run.values();
+    if (quantised_) {
+      actual_grid_.take(run.actual, n);
+      golden_grid_.take(run.golden, n);
+    }
     const std::uint64_t weight = run.alike ? run.count : 1;
     if constexpr (!std::is_same_v<Real, long double>) {
       const PairSums sums = error_runs<Real>().pairs(run.actual, run.golden, n);
@@ -56,6 +61,8 @@ class LayerMeter {
     f.worst_runs = all_.worst.runs();
     f.actual = all_.actual.figures(all_.pairs);
     f.golden = all_.golden.figures(all_.pairs);
+    if (quantised_ && f.actual.step == 0) f.actual.step = actual_grid_.step();
+    if (quantised_ && f.golden.step == 0) f.golden.step = golden_grid_.step();
     const long double norm = std::sqrt(all_.golden.square);
     const long double error = std::sqrt(all_.error2);
     f.error = static_cast<double>(error);
@@ -144,6 +151,9 @@ class LayerMeter {
   }
 
   double limit_;
+  bool quantised_;
+  WideGrid actual_grid_;
+  WideGrid golden_grid_;
   bool codes_;
   const Dims& dims_;
   LayerTotals all_;
@@ -159,11 +169,11 @@ class LayerMeter {
 }  // namespace
 
 Result<LayerFigures> measure_layer(const DiffSide& actual, const DiffSide& golden,
-                                   const Execution& execution) {
+                                   const Execution& execution, bool quantised) {
   Execution alone = execution;
   alone.jobs = 1;
   const PairRows rows(actual, golden, alone);
-  LayerMeter meter(actual, golden);
+  LayerMeter meter(actual, golden, quantised);
   const auto walk = [&]<typename Real>(Real) {
     return rows.walk<Real>(
         [&](unsigned, std::uint64_t, const PairRun<Real>& run) { meter.take(run); });

@@ -8,8 +8,9 @@
 
 namespace btf {
 
-// Both sides have the same dims.
+// Both sides have the same dims. `quantised`: steps of grids are looked for that have up to 65536
+// values, not 256.
 Result<LayerFigures> measure_layer(const DiffSide& actual, const DiffSide& golden,
-                                   const Execution& execution);
+                                   const Execution& execution, bool quantised = false);
 
 }  // namespace btf

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "btf/layers/layers.h"
 #include "btf/try.h"
 #include "core/open_files.h"
 #include "diff/layers/measure/measure.h"
@@ -73,7 +74,12 @@ class MeasureQueue::Job final : public QueuedPair {
 
   // On the caller's thread: several pairs may be of one file.
   Status make_sides() {
-    BTF_TRY(flatten(pair_.actual, pair_.golden.dims, pair_.actual_scales));
+    if (Layer::is_flat(pair_.golden.dims, pair_.actual.dims) &&
+        flatten(pair_.golden, pair_.actual.dims, pair_.golden_scales)) {
+      // Slices are those of the dims that there are.
+    } else {
+      BTF_TRY(flatten(pair_.actual, pair_.golden.dims, pair_.actual_scales));
+    }
     const auto side = [&](const TensorFile& file, const TensorInfo& record,
                           const QuantizePlan& scales) {
       return scaled_side(file_side(file, record, of_.execution_), scales, {});
@@ -84,7 +90,7 @@ class MeasureQueue::Job final : public QueuedPair {
   }
 
   Status compare() override {
-    figures_ = measure_layer(*actual_, *golden_, of_.execution_);
+    figures_ = measure_layer(*actual_, *golden_, of_.execution_, pair_.quantised);
     if (figures_) {
       figures_->actual.scale = step_of(pair_.actual_scales);
       figures_->golden.scale = step_of(pair_.golden_scales);

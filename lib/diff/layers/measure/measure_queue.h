@@ -20,6 +20,7 @@ struct LayerPair {
   TensorInfo golden;
   QuantizePlan actual_scales{};  // Scaling::none: it is measured as it is
   QuantizePlan golden_scales{};
+  bool quantised = false;  // one side holds what codes stand for, of 16 bits it may be
 };
 
 // Called by the thread that adds pairs. `settled`: of files that held nothing else, which were not

@@ -40,6 +40,44 @@ bool is_grid(std::vector<double> levels) {
 
 }  // namespace
 
+// The common part of all distances, from the smallest on; what is known of it grows with them.
+double WideGrid::step() const {
+  constexpr double kOff = 0.1;           // of a step
+  constexpr double kMostSteps = 65536;   // to the largest number
+  constexpr std::size_t kLeast = 17;     // different numbers: fewer are a grid by chance
+  std::vector<double> levels = numbers_;
+  std::ranges::sort(levels);
+  const auto same = std::ranges::unique(levels);
+  levels.erase(same.begin(), same.end());
+  if (levels.size() < kLeast) return 0;
+  std::vector<double> parts;
+  for (std::size_t i = 1; i < levels.size(); ++i) parts.push_back(levels[i] - levels[i - 1]);
+  for (const double level : levels)
+    if (level != 0) parts.push_back(std::abs(level));
+  std::ranges::sort(parts);
+  const double least = parts.back() / kMostSteps;
+  double step = parts.front();
+  for (const double part : parts) {
+    const double whole = std::round(part / step);
+    double rest = std::abs(part - whole * step);
+    if (rest <= kOff * step) {
+      step = part / whole;
+      continue;
+    }
+    // Not a multiple: both are multiples of something smaller.
+    for (double more = step; rest > kOff * more;) {
+      const double next = std::abs(more - std::round(more / rest) * rest);
+      more = step = rest;
+      rest = next;
+      if (step < least / 2) return 0;
+    }
+  }
+  if (step < least / 2) return 0;
+  for (const double part : parts)
+    if (std::abs(part / step - std::round(part / step)) > kOff) return 0;
+  return step;
+}
+
 bool is_exact_enough(const PairSums& sums) {
   return is_exact_enough(sums.errors.square, sums.errors.largest) &&
          is_exact_enough(sums.golden.square, sums.golden.largest) &&

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -31,6 +32,22 @@ class Levels {
   std::vector<double> places_;  // a hash table; NaN where there is none. Empty before the first
   std::vector<double> levels_;  // what the places hold, as it came
   bool no_grid_ = false;
+};
+
+// The step of codes of up to 16 bits times a scale, of the first numbers of one side.
+class WideGrid {
+ public:
+  template <typename Real>
+  void take(const Real* values, std::uint64_t count) {
+    constexpr std::size_t kMost = 1024;
+    for (std::uint64_t i = 0; i < count && numbers_.size() < kMost; ++i)
+      if (std::isfinite(values[i])) numbers_.push_back(static_cast<double>(values[i]));
+  }
+  // 0: they are multiples of none.
+  double step() const;
+
+ private:
+  std::vector<double> numbers_;
 };
 
 struct SideTotals {

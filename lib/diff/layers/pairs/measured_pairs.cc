@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -64,6 +65,7 @@ class LayerPairing {
     if (options_.dequantize && !options_.golden_scale && !golden_.one_file())
       found_.golden_set_scales = SetScales::of(golden_);
     const std::vector<MemberPair> pairs = members();
+    if (!actual_.one_file() || !golden_.one_file()) replaced_ = replaced_members(pairs);
     report_.layers.reserve(pairs.size());
     open_pairs_ahead(actual_, golden_, pairs, options_.execution);
     for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : leave(pair);
@@ -83,6 +85,17 @@ class LayerPairing {
       return SetScales::only_scales(pair, found_.actual_set_scales, found_.golden_set_scales);
     });
     return pairs;
+  }
+
+  // Of files that hold one tensor each: which names both sides have, but not for one tensor.
+  std::unordered_set<std::string> replaced_members(const std::vector<MemberPair>& pairs) const {
+    std::vector<std::string> actual;
+    std::vector<std::string> golden;
+    for (const MemberPair& pair : pairs) {
+      if (pair.actual) actual.push_back(actual_.member(*pair.actual).name);
+      if (pair.golden) golden.push_back(golden_.member(*pair.golden).name);
+    }
+    return replaced_names(actual, golden);
   }
 
   Result<std::optional<GivenScale>> given_scale(const TensorSet& set, std::uint64_t member) const {
@@ -163,8 +176,11 @@ class LayerPairing {
     // Two files of one tensor each are a pair, whatever they are called.
     if (actual_.one_file() && golden_.one_file() && actual.size() == 1 && golden.size() == 1)
       return add(actual[0], golden[0], PairTier::exact);
-    if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name)
+    if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name &&
+        !replaced_.contains(actual[0].name))
       return add(actual[0], golden[0], PairTier::exact);
+    const std::unordered_set<std::string> replaced =
+        replaced_names(names_of(actual), names_of(golden));
     // By their names, where one tensor of each side has them.
     std::unordered_map<std::string, std::vector<std::size_t>> others;
     for (std::size_t g = 0; g < golden.size(); ++g) others[golden[g].name].push_back(g);
@@ -173,7 +189,8 @@ class LayerPairing {
     std::vector<bool> taken(golden.size(), false);
     for (Dumped& dumped : actual) {
       const auto at = others.find(dumped.name);
-      if (at == others.end() || at->second.size() > 1 || own[dumped.name] > 1) {
+      if (at == others.end() || at->second.size() > 1 || own[dumped.name] > 1 ||
+          replaced.contains(dumped.name) || replaced_.contains(dumped.name)) {
         leave(rest_actual_, std::move(dumped));
         continue;
       }
@@ -229,6 +246,19 @@ class LayerPairing {
     }
     report_.ambiguous = std::move(matches.unclear);
     found_.map = std::move(matches.map);
+    for (const BesideMatch& beside : matches.left_beside) {
+      left[beside.number] = false;
+      keep_dump(found_.actual_dumps, rest_actual_[beside.number], std::nullopt, true);
+      report_.actual_beside.push_back({rest_actual_[beside.number].name, beside.compared});
+    }
+    for (const BesideMatch& beside : matches.right_beside) {
+      right_[beside.number] = false;
+      keep_dump(found_.golden_dumps, rest_golden_[beside.number], std::nullopt, true);
+      report_.golden_beside.push_back({rest_golden_[beside.number].name, beside.compared});
+    }
+    place_quantised(matches);
+    for (auto* const list : {&report_.actual_beside, &report_.golden_beside})
+      std::ranges::sort(*list, {}, &BesideName::name);
     pair_tied(left);
     for (std::size_t l = 0; l < left.size(); ++l) {
       if (!left[l]) continue;
@@ -302,6 +332,41 @@ class LayerPairing {
     of_side(golden_, rest_golden_, right_, actual_, actuals);
   }
 
+  // A quantised side in one file: what codes are made of is computed before what they stand for, so
+  // that a layer stands no earlier than that. Outputs that were asked for first come first in a file.
+  void place_quantised(const NameMatches& matches) {
+    std::unordered_map<std::string, std::uint64_t> layers;
+    const auto place = [&](const std::vector<BesideMatch>& list, const std::vector<Dumped>& rest,
+                           std::string Layer::* name, std::uint64_t LayerPlace::* stored,
+                           QuantisedStore side) {
+      constexpr std::uint64_t kShuffled = 4;  // one in so many stands before what it is made of
+      layers.clear();
+      for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
+        layers.emplace(report_.layers[i].*name, i);
+      std::set<std::uint64_t> asked;
+      std::set<std::uint64_t> before;
+      for (const BesideMatch& beside : list) {
+        const Dumped& form = rest[beside.number];
+        const auto layer = layers.find(beside.compared);
+        if (layer == layers.end() || qdq_name(form.name).form == QdqForm::dequantised_again)
+          continue;
+        asked.insert(layer->second);
+        std::uint64_t& own = found_.places[layer->second].*stored;
+        if (form.tensor.index < own) continue;
+        before.insert(layer->second);
+        own = form.tensor.index;
+      }
+      if (asked.empty()) return;
+      found_.store = before.size() * kShuffled > asked.size() ? QuantisedStore::shuffled : side;
+    };
+    if (actual_.one_file())
+      place(matches.left_beside, rest_actual_, &Layer::actual, &LayerPlace::actual_stored,
+            QuantisedStore::actual);
+    if (golden_.one_file() && found_.store == QuantisedStore::none)
+      place(matches.right_beside, rest_golden_, &Layer::golden, &LayerPlace::golden_stored,
+            QuantisedStore::golden);
+  }
+
   void add_golden_only() {
     for (std::size_t r = 0; r < right_.size(); ++r) {
       if (!right_[r]) continue;
@@ -373,6 +438,8 @@ class LayerPairing {
     layer.actual_dims = actual.dims;
     layer.golden_dims = golden.dims;
     layer.role = golden.role.empty() ? actual.role : golden.role;
+    report_.actual_flat |= Layer::is_flat(actual.dims, golden.dims);
+    report_.golden_flat |= Layer::is_flat(golden.dims, actual.dims);
     found_.actual.push_back(actual.tensor);
     found_.golden.push_back(golden.tensor);
     keep_dump(found_.actual_dumps, actual, number);
@@ -388,6 +455,7 @@ class LayerPairing {
     if (pair && !fits) layer.fault = LayerFault::shape;
     found_.codes.push_back(fits && are_codes(*pair));
     if (measuring_.plan != nullptr) return plan(actual, golden, fits ? &*pair : nullptr);
+    if (pair) pair->quantised = tier == PairTier::qdq;
     if (measuring_.share != nullptr && !measuring_.share->is_own(measuring_.first + number))
       return take_known(number);
     if (!pair) return take(number, std::unexpected(pair.error()));
@@ -436,8 +504,9 @@ class LayerPairing {
   }
 
   void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,
-                 std::optional<std::uint64_t> layer) const {
-    if (options_.graph && !dumped.waits) dumps.push_back({dumped.name, dumped.tensor, layer});
+                 std::optional<std::uint64_t> layer, bool beside = false) const {
+    if (options_.graph && !dumped.waits)
+      dumps.push_back({dumped.name, dumped.tensor, layer, beside});
   }
 
   // Codes with scales among them become the numbers that they stand for.
@@ -509,6 +578,7 @@ class LayerPairing {
   FileSpecs actual_specs_;
   FileSpecs golden_specs_;
   std::unordered_set<std::string> mapped_;
+  std::unordered_set<std::string> replaced_;  // names of members that are no pair, though equal
   std::vector<Dumped> rest_actual_;
   std::vector<Dumped> rest_golden_;
   std::vector<bool> right_;     // golden's that no pair has

@@ -19,6 +19,7 @@ struct NamedDump {
   std::string name;
   SetTensor tensor;
   std::optional<std::uint64_t> layer{};  // its number, if it is one of a pair
+  bool beside = false;                   // another form of what is compared
 };
 
 struct PairedLayers {
@@ -32,6 +33,7 @@ struct PairedLayers {
   std::vector<NamedDump> golden_dumps{};
   std::vector<ActualOnly> actual_rest{};
   MapUse map;
+  QuantisedStore store = QuantisedStore::none;
   bool actual_scaled = false;  // a tensor of it is codes that have a scale
   bool golden_scaled = false;
   SetScales actual_set_scales{};  // where scales are asked for

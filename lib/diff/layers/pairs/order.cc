@@ -167,6 +167,23 @@ class Ordering {
     finish();
   }
 
+  // What only golden has stands in front of what comes next there.
+  void by_store_of_actual(const std::vector<LayerPlace>& places) {
+    std::map<std::uint64_t, std::uint64_t> next;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (!report_.layers[i].actual.empty())
+        next.emplace(places[i].golden_stored, places[i].actual_stored);
+    report_.order = OrderSource::stored;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto behind = next.lower_bound(places[i].golden_stored);
+      const bool pair = !report_.layers[i].actual.empty();
+      rank_[i] = pair                     ? 2 * places[i].actual_stored + 1
+                 : behind != next.end() ? 2 * behind->second
+                                          : kUnplaced - 1;
+    }
+    finish();
+  }
+
   void by_names() {
     report_.order = OrderSource::natural;
     std::vector<std::size_t> order(rank_.size());
@@ -303,6 +320,7 @@ class Ordering {
           !report_.layers[i].golden.empty())
         layer_of[rank_[i]] = i;
     InputSearch search(graph, layer_of);
+    const std::set<std::string> forms = tensors_with_forms();
     for (std::size_t i = 0; i < report_.layers.size(); ++i) {
       if (rank_[i] == kUnplaced) continue;
       Layer& layer = report_.layers[i];
@@ -315,9 +333,34 @@ class Ordering {
       if (graph.values[value].output) layer.role = "output";
       SeenInputs found = search.of(value);
       layer.inputs = std::move(found.layers);
+      if (forms.contains(qdq_name(graph.values[value].name).base))
+        layer.op = op_before_codes(graph, value);
       for (const std::uint32_t unseen : found.unseen)
-        layer.unseen.push_back(graph.values[unseen].name);
+        if (const std::string& name = graph.values[unseen].name;
+            !forms.contains(qdq_name(name).base))
+          layer.unseen.push_back(name);
     }
+  }
+
+  // The tensors of which a quantised model has several forms: all of them are one layer.
+  std::set<std::string> tensors_with_forms() const {
+    std::set<std::string> bases;
+    for (const Layer& layer : report_.layers)
+      if (layer.tier == PairTier::qdq)
+        for (const std::string* const name : {&layer.actual, &layer.golden})
+          bases.insert(qdq_name(*name).base);
+    for (const auto* const beside : {&report_.actual_beside, &report_.golden_beside})
+      for (const BesideName& form : *beside) bases.insert(qdq_name(form.name).base);
+    return bases;
+  }
+
+  // What made the numbers that became codes and numbers again.
+  static std::string op_before_codes(const LayerGraph& graph, std::uint32_t value) {
+    for (const std::string_view op : {"DequantizeLinear", "QuantizeLinear"}) {
+      const GraphValue& made = graph.values[value];
+      if (made.op == op && !made.inputs.empty()) value = made.inputs.front();
+    }
+    return graph.values[value].op;
   }
 
   LayerReport& report_;
@@ -467,8 +510,9 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 }
 
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, const OrderedSide& actual,
-                    const OrderedSide& golden, const LayerOptions& options) {
+                    const std::vector<ActualOnly>& rest, QuantisedStore store,
+                    const OrderedSide& actual, const OrderedSide& golden,
+                    const LayerOptions& options) {
   Ordering ordering(report);
   if (options.engine) {
     BTF_TRY(ordering.by_engine(*options.engine, options.graph));
@@ -477,7 +521,11 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
   } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded, golden) &&
              !ordering.by_recorded(places, &LayerPlace::actual_recorded, actual) &&
              !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
-    if (golden.keeps_order)
+    if (store == QuantisedStore::shuffled)
+      ordering.by_names();
+    else if (store == QuantisedStore::actual && actual.keeps_order)
+      ordering.by_store_of_actual(places);
+    else if (golden.keeps_order)
       ordering.by_store(places, &LayerPlace::golden_stored);
     else if (actual.keeps_order)
       ordering.by_store(places, &LayerPlace::actual_stored);

@@ -18,6 +18,10 @@ struct LayerPlace {
   std::uint64_t golden_stored = 0;
 };
 
+// The order in which a quantised side stores its tensors. What codes are made of stands before what
+// they stand for where that is the order of execution; not in dumps whose names went through a set.
+enum class QuantisedStore : std::uint8_t { none, actual, golden, shuffled };
+
 // A tensor that only actual has.
 struct ActualOnly {
   std::string name;
@@ -39,7 +43,8 @@ bool keeps_order(const TensorSet& set);
 // Sorts `report.layers`, and `report.golden_only` between them; sets what is said of the order and
 // of inputs, and which outputs only one side has. `rest`: what no pair has of actual.
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, const OrderedSide& actual,
-                    const OrderedSide& golden, const LayerOptions& options);
+                    const std::vector<ActualOnly>& rest, QuantisedStore store,
+                    const OrderedSide& actual, const OrderedSide& golden,
+                    const LayerOptions& options);
 
 }  // namespace btf

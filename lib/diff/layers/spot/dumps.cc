@@ -5,17 +5,80 @@
 #include <string>
 
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "diff/scaled_side.h"
+#include "network/evaluation.h"
 #include "network/node/call.h"
 #include "sets/names/match.h"
+#include "sets/names/names.h"
 
 namespace btf {
 
+namespace {
+
+// What the model makes of its weights alone, by value: it is no number of the run.
+std::vector<bool> made_of_weights(const network::Network& network) {
+  const auto& values = network.values();
+  std::vector<bool> constant(values.size(), false);
+  for (std::uint32_t value = 0; value < values.size(); ++value)
+    constant[value] = values[value].weight.has_value();
+  for (const network::Node& node : network.nodes()) {
+    const bool all = std::ranges::all_of(node.inputs, [&](std::uint32_t input) {
+      return input == network::kNoValue || constant[input];
+    });
+    for (const std::uint32_t output : node.outputs)
+      if (output != network::kNoValue && !node.inputs.empty()) constant[output] = all;
+  }
+  return constant;
+}
+
+// The dims of an input of the graph that has so many elements; open ones and that of the batch are
+// told by these.
+std::optional<Dims> dims_of_input(const network::Value& input, std::uint64_t elements) {
+  if (!input.shape || input.shape->empty()) return std::nullopt;
+  Dims dims;
+  std::optional<std::size_t> open;
+  for (const auto& dim : *input.shape) {
+    if (!dim && open) return std::nullopt;
+    if (!dim) open = dims.size();
+    dims.push_back(dim.value_or(1));
+  }
+  const Checked known = element_count(dims);
+  if (!known || *known == 0 || elements % *known != 0) return std::nullopt;
+  dims[open.value_or(0)] *= elements / *known;
+  return dims;
+}
+
+// In place of an input that was not dumped, where the graph has all its dims.
+std::optional<network::StoredNumbers> nothing_of(const network::Value& input) {
+  constexpr std::uint64_t kMost = 1U << 24;
+  if (input.node != network::kNoNode || input.weight || !input.shape) return std::nullopt;
+  Dims dims;
+  for (const auto& dim : *input.shape) {
+    if (!dim) return std::nullopt;
+    dims.push_back(*dim);
+  }
+  const Checked elements = element_count(dims);
+  if (!elements || *elements > kMost) return std::nullopt;
+  return network::StoredNumbers::of(
+      std::make_shared<const std::vector<double>>(static_cast<std::size_t>(*elements), 0.0),
+      std::move(dims), DType::float32);
+}
+
+}  // namespace
+
 SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const PairedLayers& paired,
                      const LayerOptions& options, bool of_actual,
-                     const std::vector<std::uint64_t>& places, const LayerReport* fitted)
-    : set_(set), paired_(paired), options_(options), of_actual_(of_actual), fitted_(fitted) {
+                     const std::vector<std::uint64_t>& places, const LayerReport& report,
+                     bool fitted)
+    : set_(set),
+      paired_(paired),
+      options_(options),
+      of_actual_(of_actual),
+      report_(report),
+      fitted_(fitted) {
   const std::vector<NamedDump>& dumps = of_actual ? paired.actual_dumps : paired.golden_dumps;
+  const std::vector<bool> constant = made_of_weights(network);
   // Weights are no dumps, whatever is called like them.
   std::vector<std::string> values;
   std::vector<std::uint32_t> numbers;
@@ -29,21 +92,38 @@ SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const Pair
   std::unordered_map<std::uint64_t, const std::string*> other_names;
   for (const NamedDump& dump : others)
     if (dump.layer) other_names[*dump.layer] = &dump.name;
+  const auto other_name = [&](const NamedDump& dump) -> const std::string* {
+    const auto other = dump.layer ? other_names.find(*dump.layer) : other_names.end();
+    return other == other_names.end() ? nullptr : other->second;
+  };
+  // Of a pair that a quantised model makes, the graph has both names if it is that model. What is
+  // computed with is meant.
+  const auto is_by_other = [&](const NamedDump& dump) {
+    const std::string* const other = other_name(dump);
+    if (other == nullptr || places[*dump.layer] == kNowhere ||
+        report.layers[places[*dump.layer]].tier != PairTier::qdq)
+      return false;
+    const bool own_is_plain = qdq_name(dump.name).form == QdqForm::plain;
+    const std::string& made = own_is_plain ? *other : dump.name;
+    return (network.find(made) != network::kNoValue) == own_is_plain;
+  };
   std::vector<bool> taken(dumps.size(), false);
   const auto match = [&](bool own) {
     std::vector<std::string> names;
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < dumps.size(); ++i) {
       if (taken[i]) continue;
-      const auto other = dumps[i].layer ? other_names.find(*dumps[i].layer) : other_names.end();
-      if (!own && other == other_names.end()) continue;
-      names.push_back(own ? dumps[i].name : *other->second);
+      const std::string* const other = other_name(dumps[i]);
+      if (!own && other == nullptr) continue;
+      names.push_back(own == is_by_other(dumps[i]) && other != nullptr ? *other : dumps[i].name);
       which.push_back(i);
     }
     for (const NameMatch& found : match_values(names, values)) {
       const NamedDump& dump = dumps[which[found.left]];
       const std::uint32_t value = numbers[found.right];
-      if (dumped_.contains(value)) continue;
+      if (dumped_.contains(value) || (!dump.layer && constant[value])) continue;
+      // What is compared is recomputed through its other forms; an input of the network is given.
+      if (dump.beside && network.values()[value].node != network::kNoNode) continue;
       taken[which[found.left]] = true;
       DumpedValue& dumped = dumped_[value];
       dumped.tensor = dump.tensor;
@@ -54,6 +134,68 @@ SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const Pair
   };
   match(true);
   match(false);
+  find_dims(network);
+}
+
+std::optional<Dims> SpotDumps::own_dims(const DumpedValue& dumped) const {
+  if (dumped.layer) {
+    const Layer& layer = report_.layers[*dumped.layer];
+    return of_actual_ ? layer.actual_dims : layer.golden_dims;
+  }
+  const auto file = set_.file(dumped.tensor.member);
+  if (!file) return std::nullopt;
+  const auto tensor = (*file)->tensor(dumped.tensor.index);
+  return tensor ? std::optional(tensor->dims) : std::nullopt;
+}
+
+// Where no dump has more than two dims, they may all be flat: the dims are then those of the
+// partners, and of the network from its inputs on.
+void SpotDumps::find_dims(const network::Network& network) {
+  constexpr std::size_t kFlat = 2;
+  std::unordered_map<std::uint32_t, Dims> own;
+  for (auto& [value, dumped] : dumped_) {
+    const auto dims = own_dims(dumped);
+    if (!dims) continue;
+    own.emplace(value, *dims);
+    if (dumped.layer && Layer::is_flat(*dims, report_.layers[*dumped.layer].dims()))
+      dumped.dims = report_.layers[*dumped.layer].dims();
+  }
+  if (std::ranges::any_of(own, [&](const auto& one) { return one.second.size() > kFlat; })) return;
+  const auto take = [&](std::uint32_t value, const Dims& dims) {
+    DumpedValue& dumped = dumped_.at(value);
+    const auto known = own.find(value);
+    if (dumped.dims || known == own.end() || dims == known->second ||
+        element_count(dims) != element_count(known->second))
+      return;
+    dumped.dims = dims;
+  };
+  for (const auto& [value, dims] : own)
+    if (network.values()[value].node == network::kNoNode)
+      if (const auto found = dims_of_input(network.values()[value], element_count(dims).value_or(0)))
+        take(value, *found);
+  constexpr std::uint64_t kTerms = 1ULL << 24;
+  network::Evaluation evaluation(
+      network,
+      [&](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
+        const DumpedValue* const dumped = find(value);
+        if (dumped == nullptr) return nothing_of(network.values()[value]);
+        BTF_ASSIGN(network::StoredNumbers numbers, open_locked(*dumped));
+        return numbers;
+      },
+      kTerms);
+  for (const network::Node& node : network.nodes())
+    for (const std::uint32_t output : node.outputs)
+      if (output != network::kNoValue && own.contains(output))
+        if (const auto computed = evaluation.computed(output)) take(output, (*computed)->dims());
+}
+
+bool SpotDumps::has_flat() const {
+  return std::ranges::any_of(dumped_, [](const auto& one) { return one.second.dims.has_value(); });
+}
+
+const Dims& SpotDumps::dims_of(std::uint64_t layer) const {
+  const DumpedValue* const dumped = find(value_of(layer));
+  return dumped != nullptr && dumped->dims ? *dumped->dims : report_.layers[layer].dims();
 }
 
 const DumpedValue* SpotDumps::find(std::uint32_t value) const {
@@ -116,6 +258,13 @@ Result<network::StoredNumbers> SpotDumps::open_locked(const DumpedValue& dumped)
     BTF_ASSIGN(tensor, file->tensor(index));
   }
   BTF_TRY(file->check_overlap(*tensor));
+  if (dumped.dims && tensor->known() && !tensor->storage->split) {
+    BTF_ASSIGN(const StridedLayout rows, resolve(Layout::linear, tensor->dims, *tensor->dtype));
+    if (tensor->storage->strides == rows.strides) {
+      BTF_ASSIGN(tensor->storage, resolve(Layout::linear, *dumped.dims, *tensor->dtype));
+      tensor->dims = *dumped.dims;
+    }
+  }
   QuantizePlan plan;
   BTF_ASSIGN(const std::optional<GivenScale> given,
              paired_.given_scale(options_, set_, dumped.tensor.member, of_actual_));
@@ -127,9 +276,9 @@ Result<network::StoredNumbers> SpotDumps::open_locked(const DumpedValue& dumped)
   }
   BTF_ASSIGN(auto numbers, network::StoredNumbers::open(file, *std::move(tensor), std::move(plan)));
   const auto is_fitted = [&](std::uint64_t layer) {
-    return paired_.codes[fitted_->layers[layer].number];
+    return paired_.codes[report_.layers[layer].number];
   };
-  if (fitted_ != nullptr && dumped.layer && is_fitted(*dumped.layer) && !numbers.scaled() &&
+  if (fitted_ && dumped.layer && is_fitted(*dumped.layer) && !numbers.scaled() &&
       !info(*numbers.tensor().dtype).floating())
     return network::not_computed("what it reads are codes without a scale");
   return numbers;

@@ -7,6 +7,7 @@
 #include "btf/shards/file_state.h"
 #include "btf/try.h"
 #include "diff/layers/spot/sample.h"
+#include "sets/names/names.h"
 
 namespace btf {
 namespace {
@@ -20,15 +21,43 @@ std::vector<std::uint64_t> places_of(const LayerReport& report, std::size_t numb
   return places;
 }
 
+// Is one side a run of a quantised model, and which?
+struct QuantisedSide {
+  bool actual = false;
+  bool golden = false;
+  std::string name;  // of a tensor that only the quantised model has
+};
+
+QuantisedSide quantised_side(const LayerReport& report) {
+  QuantisedSide side;
+  for (const Layer& layer : report.layers) {
+    if (layer.tier != PairTier::qdq || qdq_name(layer.name()).form == QdqForm::codes) continue;
+    const bool actual = qdq_name(layer.actual).form != QdqForm::plain;
+    (actual ? side.actual : side.golden) = true;
+    side.name = actual ? layer.actual : layer.golden;
+  }
+  return side;
+}
+
 }  // namespace
 
-Result<SpotGraphs> SpotGraphs::read(const LayerOptions& options) {
+Result<SpotGraphs> SpotGraphs::read(const LayerOptions& options, const LayerReport& report) {
   BTF_ASSIGN(Network golden, Network::read(*options.graph));
   SpotGraphs graphs{std::move(golden)};
   const auto file = FileState::of(options.actual_graph.value_or(*options.graph));
   graphs.actual_bytes = file ? file->bytes : 0;
-  if (!options.actual_graph) return graphs;
-  BTF_ASSIGN(graphs.own, Network::read(*options.actual_graph));
+  const QuantisedSide side = quantised_side(report);
+  graphs.actual_is_quantised = side.actual && !side.golden;
+  if (options.actual_graph) {
+    BTF_ASSIGN(graphs.own, Network::read(*options.actual_graph));
+  } else if (side.actual != side.golden) {
+    const bool is_quantised = graphs.golden.find(side.name) != kNoValue;
+    graphs.golden_is_other = is_quantised == side.actual;
+    graphs.actual_is_other = is_quantised && side.golden;
+    if (is_quantised && side.actual) {
+      BTF_ASSIGN(graphs.own, Network::read(*options.graph));
+    }
+  }
   return graphs;
 }
 
@@ -40,10 +69,9 @@ FirstChecks::FirstChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet&
       isolated_(options.judge.isolated),
       levels_(spot_levels(options.accumulate)),
       places_(places_of(report, paired.actual.size())),
-      actual_dumps_(graphs.actual(), actual, paired, options, true, places_,
-                    graphs.own ? nullptr : &report),
-      golden_dumps_(graphs.golden, golden, paired, options, false, places_, &report),
-      golden_as_inputs_(graphs.actual(), golden, paired, options, false, places_, &report) {}
+      actual_dumps_(graphs.actual(), actual, paired, options, true, places_, report, !graphs.own),
+      golden_dumps_(graphs.golden, golden, paired, options, false, places_, report, true),
+      golden_as_inputs_(graphs.actual(), golden, paired, options, false, places_, report, true) {}
 
 SpotSide FirstChecks::actual_side(std::size_t least_level) const {
   return {graphs_.actual(), actual_dumps_, isolated_ ? golden_as_inputs_ : actual_dumps_, levels_,
@@ -55,6 +83,7 @@ SpotSide FirstChecks::golden_side() const {
 }
 
 std::string FirstChecks::why_not(std::uint64_t i) const {
+  if (graphs_.actual_is_other) return "the graph is the quantised model, and only golden is its run";
   const std::uint32_t value = actual_dumps_.value_of(i);
   if (value == kNoValue) return "the graph has no tensor of that name";
   if (graphs_.actual().values()[value].node == network::kNoNode)
@@ -96,7 +125,7 @@ std::vector<std::uint64_t> FirstChecks::worst(std::uint64_t i, const LayerFigure
 
 std::vector<std::uint64_t> FirstChecks::sample(std::uint64_t i, const LayerFigures& figures) const {
   const Layer& layer = report_.layers[i];
-  return spot_sample(layer.golden_dims, layer.name(), worst(i, figures));
+  return spot_sample(dims(i), layer.name(), worst(i, figures));
 }
 
 SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,

@@ -21,8 +21,11 @@ struct SpotGraphs {
   network::Network golden;
   std::optional<network::Network> own{};  // actual's, if that is a run of another model
   std::uint64_t actual_bytes = 0;         // of the file of actual's
+  bool golden_is_other = false;      // the graph is not the model of golden's run
+  bool actual_is_other = false;      // nor of actual's
+  bool actual_is_quantised = false;  // actual's tensors are those of a quantised model, golden's not
 
-  static Result<SpotGraphs> read(const LayerOptions& options);
+  static Result<SpotGraphs> read(const LayerOptions& options, const LayerReport& report);
   const network::Network& actual() const { return own ? *own : golden; }
 };
 
@@ -41,6 +44,8 @@ class FirstChecks {
   SpotSide actual_side(std::size_t least_level) const;
   SpotSide golden_side() const;
 
+  // The dims by which its elements are told.
+  const Dims& dims(std::uint64_t i) const { return actual_dumps_.dims_of(i); }
   // Why a layer is not asked; empty: it is.
   std::string why_not(std::uint64_t i) const;
   // The elements that are asked about. `figures`: of this layer.

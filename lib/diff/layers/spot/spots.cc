@@ -41,6 +41,8 @@ class SpotChecks {
         options_(options),
         share_(share),
         own_model_(graphs.own.has_value()),
+        golden_is_other_(graphs.golden_is_other),
+        quantised_(graphs.actual_is_quantised),
         model_bytes_(graphs.actual_bytes),
         levels_(spot_levels(options.accumulate)),
         first_(graphs, actual, golden, paired, options, report),
@@ -72,6 +74,11 @@ class SpotChecks {
     tell_arithmetic();
     tell_what_is_added();
     return {};
+  }
+
+  // Have dumps of this side the dims of the network where they are read, not their own?
+  bool has_flat(bool of_actual) const {
+    return (of_actual ? actual_dumps_ : golden_dumps_).has_flat();
   }
 
  private:
@@ -178,7 +185,8 @@ class SpotChecks {
                                    : actual.choose();
     }
     // Codes of what is no product have ranges that were measured on other inputs, and may clip.
-    ranges_unknown_ = !own_model_ && (run_precision(report_, options_.judge).grid ||
+    const bool is_float = golden_is_other_ && !quantised_;
+    ranges_unknown_ = !own_model_ && !is_float && (run_precision(report_, options_.judge).grid ||
                                       actual_level_[false] == levels_.size() - 1);
     for (const Layer& layer : report_.layers)
       if (const auto said = computed_in(layer, options_.judge))
@@ -215,6 +223,11 @@ class SpotChecks {
                          .codes = spot.precision == levels_.back().name});
     }
     report_.arithmetic = arithmetic_text(samples);
+    if (!quantised_) return;
+    const std::string text = codes_text(report_);
+    report_.arithmetic = text + (own_model_ && !report_.arithmetic.empty()
+                                     ? ", between these " + report_.arithmetic
+                                     : "");
   }
 
   // Errors that are independent of one another add up as squares do; what the network makes of them
@@ -237,7 +250,7 @@ class SpotChecks {
     const network::Arithmetic& arithmetic = levels_[level].arithmetic;
     const bool product = checks_[i].actual.product;
     return {
-        .dims = report_.layers[i].golden_dims,
+        .dims = first_.dims(i),
         .half_step = product ? std::max(arithmetic.operand, arithmetic.result) : arithmetic.result,
         .product = product,
         .usual = peers_.usual(i, checks_[i].kind)};
@@ -261,7 +274,7 @@ class SpotChecks {
     const auto& off = checks_[i].actual.off_numbers[level];
     if (weight.says != OwnWeight::Says::coarser || off.empty() || off.size() > kFew) return weight;
     const Layer& layer = report_.layers[i];
-    std::vector<std::uint64_t> numbers = spot_around(off.front(), layer.golden_dims, layer.name());
+    std::vector<std::uint64_t> numbers = spot_around(off.front(), first_.dims(i), layer.name());
     const auto& sample = sample_of(i);
     numbers.insert(numbers.end(), sample.begin(), sample.end());
     const auto points =
@@ -397,6 +410,7 @@ class SpotChecks {
   // Where golden does not follow either, the model or its operator is not what was computed. Asked
   // where that matters: what follows from the model's operator is what it says.
   bool golden_agrees(std::uint64_t i, std::size_t level, SpotCheck& spot) {
+    if (golden_is_other_) return true;
     const std::uint32_t value = golden_dumps_.value_of(i);
     SideCheck golden;
     if (value != kNoValue)
@@ -553,8 +567,8 @@ class SpotChecks {
   std::vector<std::uint64_t> asked_of(std::uint64_t consumer, std::uint64_t i) {
     constexpr std::size_t kOfOff = 64;
     std::vector<std::uint64_t> numbers;
-    const Dims& from = report_.layers[i].golden_dims;
-    const Dims& to = report_.layers[consumer].golden_dims;
+    const Dims& from = first_.dims(i);
+    const Dims& to = first_.dims(consumer);
     const SideCheck& own = checks_[i].actual;
     std::size_t taken = 0;
     for (const std::uint64_t number : own.off_numbers[own.first_level]) {
@@ -568,8 +582,7 @@ class SpotChecks {
   }
 
   SpotElement element_of(std::uint64_t i, const OffElement& off) const {
-    const Layer& layer = report_.layers[i];
-    SpotElement element{.index = network::index_of(off.number, layer.golden_dims),
+    SpotElement element{.index = network::index_of(off.number, first_.dims(i)),
                         .actual = off.dumped,
                         .recomputed = off.recomputed,
                         .explained = std::isnan(off.explained) ? 0 : off.explained};
@@ -585,6 +598,8 @@ class SpotChecks {
   const LayerOptions& options_;
   LayerShare* share_;  // what shards have found, or nullptr
   bool own_model_;     // actual is a run of a model of its own
+  bool golden_is_other_;  // golden is no run of the graph
+  bool quantised_;        // of the sides, actual alone is a run of a quantised model
   std::uint64_t model_bytes_;
   std::span<const SpotLevel> levels_;
   FirstChecks first_;
@@ -607,9 +622,12 @@ class SpotChecks {
 
 Status check_spots(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
                    const LayerOptions& options, LayerShare* share, LayerReport& report) {
-  BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options));
-  if (graphs.own) report.actual_graph_path = *options.actual_graph;
-  return SpotChecks(graphs, actual, golden, paired, options, share, report).run();
+  BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options, report));
+  if (options.actual_graph) report.actual_graph_path = *options.actual_graph;
+  SpotChecks checks(graphs, actual, golden, paired, options, share, report);
+  report.actual_flat |= checks.has_flat(true);
+  report.golden_flat |= checks.has_flat(false);
+  return checks.run();
 }
 
 }  // namespace btf

@@ -124,6 +124,49 @@ std::optional<RunPrecision> engine_precision(const LayerReport& report) {
 
 }  // namespace
 
+namespace {
+
+// The codes of a quantised model, by the grids of what they stand for.
+struct QuantisedRun {
+  std::uint64_t layers = 0;
+  std::uint64_t wide = 0;  // of these: more than 8 bits
+};
+
+double step_of(const Layer& layer) {
+  const LayerFigures& figures = *layer.figures;
+  if (figures.actual.scale > 0) return figures.actual.scale;
+  // Of a pair of one quantised side, that side's.
+  const bool golden = layer.tier == PairTier::qdq && figures.actual.step == 0;
+  return golden ? figures.golden.step : figures.actual.step;
+}
+
+// More than 8 bits: steps to the largest number.
+bool is_wide(const Layer& layer, double step) {
+  constexpr double kNarrow = 300;
+  return layer.figures->golden.peak > kNarrow * step;
+}
+
+QuantisedRun quantised_run(const LayerReport& report) {
+  QuantisedRun run;
+  for (const Layer& layer : report.layers) {
+    if (layer.tier != PairTier::qdq || !layer.figures) continue;
+    const double step = step_of(layer);
+    if (!(step > 0)) continue;
+    ++run.layers;
+    run.wide += is_wide(layer, step) ? 1U : 0U;
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string codes_text(const LayerReport& report) {
+  const QuantisedRun run = quantised_run(report);
+  const std::string_view bits = 2 * run.wide > run.layers ? "16-bit" : "8-bit";
+  return std::string(bits) + " codes of a quantised model (" + std::to_string(run.layers) +
+         " layer" + (run.layers == 1 ? ")" : "s)");
+}
+
 std::optional<DType> computed_in(const Layer& layer, const JudgeLayers& options) {
   for (auto rule = options.computes.rbegin(); rule != options.computes.rend(); ++rule)
     if (glob_matches(rule->glob, layer.golden) || glob_matches(rule->glob, layer.actual))
@@ -193,6 +236,10 @@ RunPrecision stored_precision(const LayerReport& report) {
     return bits <= kFloat32Bits ? "float32" : "float64";
   };
   const auto u_of = [](unsigned bits) { return std::ldexp(1.0, -static_cast<int>(bits)); };
+  if (quantised_run(report).layers > 0)
+    return {.unit_roundoff = u_of(usual),
+            .grid = true,
+            .source = codes_text(report)};
   if (grids * 2 > told)
     return {.unit_roundoff = u_of(usual),
             .grid = true,
@@ -252,8 +299,10 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
   if (compute && !info(*compute).floating()) return std::max(u, integer_u(*compute, figures));
   if (run.grid && !compute) {
     // A layer that is on no grid is computed from layers that are.
-    const double step = figures.actual.scale > 0 ? figures.actual.scale : figures.actual.step;
-    u = std::max(u, step > 0 ? step_u(step, signal) : integer_u(DType::int8, figures));
+    // Beside codes of 16 bits weights are of 8.
+    const double step = step_of(layer);
+    u = std::max(u, step > 0 && !is_wide(layer, step) ? step_u(step, signal)
+                                                      : integer_u(DType::int8, figures));
   }
   return u;
 }

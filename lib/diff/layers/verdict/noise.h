@@ -16,6 +16,9 @@ struct RunPrecision {
   bool guessed_grid = false;  // by the size of errors alone
 };
 
+// Of a run whose tensors are what codes stand for: "8-bit codes of a quantised model (7 layers)".
+std::string codes_text(const LayerReport& report);
+
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options);
 
 // The dtype that a layer is computed in, as it is said: by a rule, for all, or by the engine's list.

@@ -111,6 +111,12 @@ struct Layer {
   std::vector<Hint> hints{};
 
   const std::string& name() const { return golden.empty() ? actual : golden; }
+  // By which its elements are told: golden's, unless these are flat beside actual's.
+  const Dims& dims() const { return is_flat(golden_dims, actual_dims) ? actual_dims : golden_dims; }
+  // Are these all elements in a row, or a row for each run, beside those with dims?
+  static bool is_flat(const Dims& dims, const Dims& others) {
+    return dims.size() < 3 && dims.size() < others.size() && others.size() > 2;
+  }
 };
 
 struct LayerVerdict {
@@ -163,6 +169,13 @@ struct LayerReport {
   bool statistics_only = false;
   std::vector<std::string> actual_only{};
   std::vector<std::string> golden_only{};
+  // Tensors of a quantised side that are not compared, as another form of them is.
+  std::vector<BesideName> actual_beside{};
+  std::vector<BesideName> golden_beside{};
+  // All elements of its dumps stand in a row, or in a row for each run: they are compared in their
+  // order.
+  bool actual_flat = false;
+  bool golden_flat = false;
   // Outputs of the graph, or by their place or name of the network, that one side alone has.
   std::vector<std::string> missing_outputs{};
   std::vector<std::string> troubles{};         // files that cannot be read, and the like

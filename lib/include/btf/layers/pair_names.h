@@ -23,6 +23,7 @@ BTF_API std::span<const Named<PairBy>> pair_by_names();
 enum class PairTier : std::uint8_t {
   map,
   exact,
+  qdq,     // what a quantised model computes with in place of a tensor, as ONNX Runtime names it
   prefix,  // without a prefix that all names of one side have
   stem,    // without what programs add to a name
   sanitised,
@@ -34,6 +35,13 @@ enum class PairTier : std::uint8_t {
 };
 
 BTF_API std::span<const Named<PairTier>> pair_tier_names();
+
+// A tensor that has no pair, since another form of it has the pair: in a quantised model the number
+// before QuantizeLinear, its codes, and what further DequantizeLinear make of these.
+struct BesideName {
+  std::string name;
+  std::string compared;  // the other form, on the same side
+};
 
 // Names of which more than one pair could be made.
 struct Ambiguity {
