@@ -267,8 +267,8 @@ class FileDiff {
     if (pair.diff.error) return {};
     if (!pair.diff.actual || !pair.diff.golden) {
       std::string note = std::move(pair.diff.note);
-      pair.diff = missing_tensor(pair.diff.actual ? pair.a : pair.b, !pair.diff.actual);
-      pair.diff.note = std::move(note);
+      pair.diff = missing_tensor(pair.diff.actual ? pair.a : pair.b, !pair.diff.actual,
+                                 std::move(note));
       return {};
     }
     const Status compared = compare_edited(

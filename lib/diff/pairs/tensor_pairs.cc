@@ -59,6 +59,11 @@ Result<TensorPairs> TensorPairs::of(const TensorFile& actual, const TensorFile& 
       tiers = !equal;
     }
   }
+  if (options.pair_by != PairBy::exact && options.map.empty()) {
+    BTF_ASSIGN(const auto left, (Side{&actual, candidates.actual}).own_names());
+    BTF_ASSIGN(const auto right, (Side{&golden, candidates.golden}).own_names());
+    pairs.replaced_ = replaced_names(left, right);
+  }
   if (tiers)
     BTF_TRY(pairs.pair_by_tiers(options, candidates));
   else {
@@ -77,6 +82,15 @@ Result<std::vector<std::string>> TensorPairs::Side::names() const {
   for (std::uint64_t i = 0; i < count(); ++i) {
     BTF_ASSIGN(std::string name, file->name(at(i)));
     names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Result<std::vector<std::string>> TensorPairs::Side::own_names() const {
+  std::vector<std::string> names;
+  for (std::uint64_t i = 0; i < count(); ++i) {
+    BTF_ASSIGN(std::optional<std::string> name, file->own_name(at(i)));
+    if (name) names.push_back(*std::move(name));
   }
   return names;
 }
@@ -195,7 +209,8 @@ Status TensorPairs::pair_by_name(bool only_actual) {
     Waiting& candidates = name ? waiting : unnamed;
     const auto found = candidates.find(name.value_or(""));
     TensorPair pair{.actual = actual_.at(i)};
-    if (found != candidates.end() && !found->second.empty()) {
+    if (found != candidates.end() && !found->second.empty() &&
+        !(name && replaced_.contains(*name))) {
       pair.golden = found->second.front();
       found->second.pop_front();
     }
@@ -248,10 +263,11 @@ void take_out(OwnNames& side, std::uint64_t tensor) {
 }
 
 // Takes away what the other side has, too.
-OwnNames without(const OwnNames& side, const std::unordered_set<std::string_view>& others) {
+OwnNames without(const OwnNames& side, const std::unordered_set<std::string_view>& others,
+                 const std::unordered_set<std::string>& replaced) {
   OwnNames left;
   for (std::size_t i = 0; i < side.names.size(); ++i) {
-    if (others.contains(side.names[i])) continue;
+    if (others.contains(side.names[i]) && !replaced.contains(side.names[i])) continue;
     left.names.push_back(side.names[i]);
     left.tensors.push_back(side.tensors[i]);
   }
@@ -277,8 +293,8 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   BTF_ASSIGN(const OwnNames golden, names_of({golden_.file, candidates.golden}));
   const std::unordered_set<std::string_view> actual_names(actual.names.begin(), actual.names.end());
   const std::unordered_set<std::string_view> golden_names(golden.names.begin(), golden.names.end());
-  OwnNames left = without(actual, golden_names);
-  OwnNames right = without(golden, actual_names);
+  OwnNames left = without(actual, golden_names, replaced_);
+  OwnNames right = without(golden, actual_names, replaced_);
   std::vector<TensorPair> known;
   BTF_ASSIGN(const TiedPairs left_tied, tied(left, *actual_.file, golden, *golden_.file));
   for (const auto& [own, other] : left_tied)
@@ -292,7 +308,7 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   for (const auto& [own, other] : right_tied) take_out(right, own);
   std::vector<std::string> equal;
   for (const std::string& name : actual.names)
-    if (golden_names.contains(name)) equal.push_back(name);
+    if (golden_names.contains(name) && !replaced_.contains(name)) equal.push_back(name);
   const MayMatch may = [&](std::uint64_t l, std::uint64_t r) {
     return as_large(left.tensors[l], right.tensors[r]);
   };
@@ -372,11 +388,14 @@ DiffTensor tensor_of(const TensorInfo& record) {
   return {record.index, *record.dtype, *record.layout, record.dims, record.name, record.named};
 }
 
-TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
+TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden, std::string note) {
   TensorDiff diff;
   (of_golden ? diff.golden : diff.actual) = tensor_of(tensor);
   diff.result = DiffResult::missing;
-  diff.reason = of_golden ? "no actual tensor" : "no golden tensor";
+  diff.reason = is_beside(note) ? "another form"
+                : of_golden     ? "no actual tensor"
+                                : "no golden tensor";
+  diff.note = std::move(note);
   return diff;
 }
 

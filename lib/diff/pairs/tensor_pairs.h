@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "btf/diff.h"
@@ -18,7 +19,7 @@ Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
 DiffTensor tensor_of(const TensorInfo& record);
 
 // The report of a tensor that only one side has.
-TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden);
+TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden, std::string note);
 
 class TensorPairs {
  public:
@@ -48,6 +49,8 @@ class TensorPairs {
     std::uint64_t count() const { return selected ? selected->size() : file->tensor_count(); }
     std::uint64_t at(std::uint64_t i) const { return selected ? (*selected)[i] : i; }
     Result<std::vector<std::string>> names() const;
+    // Of those that have one.
+    Result<std::vector<std::string>> own_names() const;
   };
 
   static Result<bool> any_equal(const Side& actual, const Side& golden);
@@ -67,6 +70,7 @@ class TensorPairs {
   Side golden_;
   MapUse map_;
   std::optional<std::vector<TensorPair>> by_name_;  // nothing: in their order
+  std::unordered_set<std::string> replaced_;  // names on both sides that are not one tensor
 };
 
 }  // namespace btf

@@ -327,8 +327,7 @@ class Comparison {
     for (const std::uint64_t index : selected) {
       BTF_ASSIGN(const TensorInfo tensor, file->tensor(index));
       if (!tensor.known()) continue;
-      TensorDiff diff = missing_tensor(tensor, !pair.actual);
-      diff.note = pair.note;
+      TensorDiff diff = missing_tensor(tensor, !pair.actual, pair.note);
       compared ? take(diff) : sink_.missing(diff);
     }
     return {};

@@ -14,6 +14,7 @@ namespace {
 constexpr auto kTierWords = std::to_array<Named<PairTier>>({
     {PairTier::map, "by the map"},
     {PairTier::exact, "by equal names"},
+    {PairTier::qdq, "by what quantised models call them"},
     {PairTier::prefix, "without a prefix that all names of one side have"},
     {PairTier::stem, "without what programs add to a name"},
     {PairTier::sanitised, "by letters and digits alone"},

@@ -34,8 +34,10 @@ void add_unclear(const std::vector<Ambiguity>& unclear, Notes& left, Notes& righ
   }
 }
 
+constexpr std::string_view kInItsPlace = "' is compared in its place";
+
 std::string beside_note(const std::string& compared) {
-  return "'" + compared + "' is compared in its place";
+  return "'" + compared + std::string(kInItsPlace);
 }
 
 std::string close_to(const std::string& name) { return "'" + name + "' is close"; }
@@ -95,6 +97,8 @@ void add_nearest(std::span<const std::string> names, std::span<const std::string
 }
 
 }  // namespace
+
+bool is_beside(const std::string& note) { return note.ends_with(kInItsPlace); }
 
 std::vector<std::string> close_names(std::span<const std::string> left,
                                      std::span<const std::string> right) {

@@ -29,6 +29,9 @@ NamePairing pair_lists(std::span<const std::string> left, std::span<const std::s
                        const NameMap& map, const MayMatch& may,
                        std::span<const std::string> equal = {});
 
+// Does the note say that another form of the tensor is compared in its place?
+bool is_beside(const std::string& note);
+
 // Close names of the other side for names without a pair: a note for each of the left list, then of
 // the right one. Empty: nothing is close.
 std::vector<std::string> close_names(std::span<const std::string> left,

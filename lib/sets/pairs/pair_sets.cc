@@ -213,8 +213,15 @@ class RestOfPairs {
 
   void pair(std::vector<MemberPair>& pairs) {
     std::vector<MemberPair> whole_pairs;
+    const std::unordered_set<std::string> replaced = replaced_in(pairs);
     for (MemberPair& pair : pairs) {
-      if (whole(pair)) {
+      if (!pair.error && whole(pair) && replaced.contains(name_of(pair))) {
+        MemberPair other = pair;
+        pair.golden = pair.golden_tensor = std::nullopt;
+        other.actual = other.actual_tensor = std::nullopt;
+        left_.alone.push_back(std::move(pair));
+        right_.alone.push_back(std::move(other));
+      } else if (whole(pair)) {
         if (!pair.error) equal_.push_back(name_of(pair));
         whole_pairs.push_back(std::move(pair));
       } else {
@@ -245,6 +252,19 @@ class RestOfPairs {
 
   std::string name_of(const MemberPair& pair) const {
     return pair.of_tensors() ? pair.name : actual_.member(*pair.actual).name;
+  }
+
+  // Names that both sides have, but not for one tensor.
+  std::unordered_set<std::string> replaced_in(const std::vector<MemberPair>& pairs) const {
+    std::vector<std::string> left;
+    std::vector<std::string> right;
+    for (const MemberPair& pair : pairs) {
+      if (pair.actual)
+        left.push_back(pair.actual_tensor ? pair.name : actual_.member(*pair.actual).name);
+      if (pair.golden)
+        right.push_back(pair.golden_tensor ? pair.name : golden_.member(*pair.golden).name);
+    }
+    return replaced_names(left, right);
   }
 
   static void find_tensors(const TensorSet& set, Side& side, Field member, Field tensor) {
@@ -356,7 +376,8 @@ class RestOfPairs {
   static void rest(Side& side, Field member, Field tensor, std::vector<MemberPair>& pairs) {
     std::vector<bool> apart(side.alone.size(), false);
     for (std::size_t t = 0; t < side.tensors.size(); ++t)
-      if (side.paired[t] || side.notes[t].contains(" could be ")) apart[side.of[t]] = true;
+      if (side.paired[t] || side.notes[t].contains(" could be ") || is_beside(side.notes[t]))
+        apart[side.of[t]] = true;
     for (std::size_t i = 0; i < side.alone.size(); ++i)
       if (!apart[i]) pairs.push_back(std::move(side.alone[i]));
     for (std::size_t t = 0; t < side.tensors.size(); ++t) {

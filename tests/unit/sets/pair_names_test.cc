@@ -106,7 +106,7 @@ TEST_CASE("pair names: a prefix that all names of one side have") {
 }
 
 TEST_CASE("pair names: the other tiers, each name once and never where two could be meant") {
-  CHECK(pairs_of({"W_quantized", "V"}, {"W", "U"}) == std::set<std::string>{"W_quantized=W stem", "V=-", "-=U"});
+  CHECK(pairs_of({"W_quantized", "V"}, {"W", "U"}) == std::set<std::string>{"W_quantized=W qdq", "V=-", "-=U"});
   CHECK(pairs_of({"xs:0", "ys:0"}, {"xs", "ys"}) == std::set<std::string>{"xs:0=xs module", "ys:0=ys module"});
   CHECK(pairs_of({"net.a.conv.w", "x"}, {"module.a.conv.w"}) == std::set<std::string>{"net.a.conv.w=module.a.conv.w tail", "x=-"});
   CHECK(pairs_of({"0001_xs", "0002_xs", "0003_ys"}, {"xs", "ys"}) ==
@@ -115,6 +115,34 @@ TEST_CASE("pair names: the other tiers, each name once and never where two could
   CHECK(note_of({"weight1"}, {"weihgt1", "bias"}) == "'weihgt1' is close");
   CHECK(note_of({"conv1"}, {"conv2"}).empty());
   CHECK(note_of({"a"}, {"b"}).empty());
+}
+
+TEST_CASE("pair names: of a quantised side the form that is computed with is compared") {
+  // Whichever side it is, and beside equal names too.
+  const Names quantised{"x", "x_QuantizeLinear_Output", "x_DequantizeLinear_Output", "y_QuantizeLinear_Input", "y", "z"};
+  CHECK(pairs_of(quantised, {"x", "y", "z"}) ==
+        std::set<std::string>{"x_DequantizeLinear_Output=x qdq", "y=y", "z=z", "x=-", "x_QuantizeLinear_Output=-",
+                              "y_QuantizeLinear_Input=-"});
+  CHECK(pairs_of({"x", "y"}, {"x", "x_DequantizeLinear_Output", "y"}) ==
+        std::set<std::string>{"x=x_DequantizeLinear_Output qdq", "y=y", "-=x"});
+  CHECK(note_of({"x", "x_DequantizeLinear_Output"}, {"x"}) == "'x_DequantizeLinear_Output' is compared in its place");
+  // Two quantised sides: each form with itself.
+  CHECK(pairs_of({"x", "x_DequantizeLinear_Output"}, {"x", "x_DequantizeLinear_Output"}) ==
+        std::set<std::string>{"x=x", "x_DequantizeLinear_Output=x_DequantizeLinear_Output"});
+  // The first of several consumers; what else there is, if that is all.
+  CHECK(pairs_of({"x_DequantizeLinear_Output_2", "x_DequantizeLinear_Output_1", "x"}, {"x"}) ==
+        std::set<std::string>{"x_DequantizeLinear_Output_1=x qdq", "x_DequantizeLinear_Output_2=-", "x=-"});
+  CHECK(pairs_of({"x_QuantizeLinear_Input"}, {"x"}) == std::set<std::string>{"x_QuantizeLinear_Input=x qdq"});
+  CHECK(pairs_of({"w_quantized", "w_DequantizeLinear_Output"}, {"w"}) ==
+        std::set<std::string>{"w_DequantizeLinear_Output=w qdq", "w_quantized=-"});
+  CHECK(pairs_of({"x_DequantizeLinear_Output_ReshapedSavedOutput", "x_ReshapedSavedOutput"}, {"x"}) ==
+        std::set<std::string>{"x_DequantizeLinear_Output_ReshapedSavedOutput=x qdq", "x_ReshapedSavedOutput=-"});
+  // Names that are not equal else: the other tiers, for the same form.
+  CHECK(pairs_of({"0007_x_DequantizeLinear_Output", "0005_x"}, {"x"}).contains("0007_x_DequantizeLinear_Output=x stem"));
+  // Of another size it is no form of it.
+  const auto other = [](std::uint64_t l, std::uint64_t) { return l != 1; };
+  CHECK(pairs_of({"x", "x_DequantizeLinear_Output"}, {"x"}, other) ==
+        std::set<std::string>{"x=x", "x_DequantizeLinear_Output=-"});
 }
 
 TEST_CASE("pair names: whatever the names are, none is paired twice, and sides may change places") {

@@ -184,6 +184,27 @@ class Ordering {
     finish();
   }
 
+  // Outputs that were asked for first stand first in a dump. Nothing in front of all codes has an
+  // error that these make; what has more of it than the first codes do is computed from them.
+  void put_outputs_behind() {
+    constexpr double kOfCodes = 1e-3;
+    constexpr std::size_t kAsked = 2;
+    const std::vector<Layer>& layers = report_.layers;
+    double error = 0;
+    std::size_t first = layers.size();
+    std::size_t asked = 0;
+    for (std::size_t i = 0; i < layers.size() && asked < kAsked; ++i) {
+      if (layers[i].tier != PairTier::qdq || !layers[i].figures) continue;
+      if (asked++ == 0) first = i;
+      error = std::max(error, layers[i].figures->relative_error);
+    }
+    if (asked == 0) return;
+    for (std::size_t i = 0; i < first; ++i)
+      if (layers[i].figures && layers[i].figures->relative_error > std::max(kOfCodes, 2 * error))
+        rank_[i] = kUnplaced - 1;
+    finish();
+  }
+
   void by_names() {
     report_.order = OrderSource::natural;
     std::vector<std::size_t> order(rank_.size());
@@ -532,6 +553,8 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
     else
       ordering.by_names();
   }
+  if (store != QuantisedStore::none && report.order == OrderSource::stored)
+    ordering.put_outputs_behind();
   if (options.order) BTF_TRY(order_by_list(report, *options.order, options.order_path));
   note_missing(report);
   const auto output = OutputSearch(report, places, rest, actual).find();

@@ -161,13 +161,18 @@ void SpotDumps::find_dims(const network::Network& network) {
       dumped.dims = report_.layers[*dumped.layer].dims();
   }
   if (std::ranges::any_of(own, [&](const auto& one) { return one.second.size() > kFlat; })) return;
+  // Of what is one row each, nothing is known until the network says it.
+  const bool rows = own.size() > 1 && std::ranges::all_of(own, [](const auto& one) {
+    return one.second.size() == 1;
+  });
+  for (const auto& [value, dims] : own)
+    dumped_.at(value).dims_known = !rows || dumped_.at(value).dims.has_value();
   const auto take = [&](std::uint32_t value, const Dims& dims) {
     DumpedValue& dumped = dumped_.at(value);
-    const auto known = own.find(value);
-    if (dumped.dims || known == own.end() || dims == known->second ||
-        element_count(dims) != element_count(known->second))
-      return;
-    dumped.dims = dims;
+    const Dims& known = own.at(value);
+    if (dumped.dims || element_count(dims) != element_count(known)) return;
+    dumped.dims_known = true;
+    if (dims != known) dumped.dims = dims;
   };
   for (const auto& [value, dims] : own)
     if (network.values()[value].node == network::kNoNode)
@@ -249,6 +254,9 @@ Status SpotDumps::read_once(const DumpedValue& dumped, network::StoredNumbers& n
 }
 
 Result<network::StoredNumbers> SpotDumps::open_locked(const DumpedValue& dumped) const {
+  if (!dumped.dims_known)
+    return network::not_computed("its dumps are flat, and the dims of '" + name_of(dumped) +
+                                 "' are not known");
   // Sets and files are not for several threads at once; reading elements is.
   const std::scoped_lock lock(mutex_);
   BTF_ASSIGN(const std::shared_ptr<const TensorFile> file, set_.file(dumped.tensor.member));

@@ -24,6 +24,7 @@ struct DumpedValue {
   std::optional<std::uint64_t> layer{};  // its place among the report's layers
   // Those of the network, where the dump has all elements in a row, or a row for each run.
   std::optional<Dims> dims{};
+  bool dims_known = true;
 };
 
 // For several threads at once.
