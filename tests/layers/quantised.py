@@ -183,7 +183,8 @@ def faults(case, name):
             return None
         makers = {o: node for node in model.graph.node for o in node.output}
         again = makers.get(maker.input[1])
-        if again is None or again.op_type != "DequantizeLinear":
+        known = {t.name for t in model.graph.initializer}
+        if again is None or again.op_type != "DequantizeLinear" or not known.issuperset(again.input):
             return None
         change(model, again, 0 if maker.op_type == "Conv" else -1)
         return model
