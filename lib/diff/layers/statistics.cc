@@ -209,7 +209,8 @@ class Comparing {
           Error{ErrorCode::refused, "nothing is paired: no name of " + actual_.path + " is in " +
                                         golden_.path + "; `map` pairs them"});
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) report_.layers[i].number = i;
-    return order_layers(report_, places_, rest_, {.recorded_in = actual_.path, .keeps_order = true},
+    return order_layers(report_, places_, rest_, QuantisedStore::none,
+                        {.recorded_in = actual_.path, .keeps_order = true},
                         {.recorded_in = golden_.path, .keeps_order = true}, options);
   }
 
