@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <map>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -18,9 +21,14 @@
 #include "btf/cast.h"
 #include "btf/convert.h"
 #include "btf/error.h"
+#include "btf/file.h"
 #include "btf/layers/pair_names.h"
+#include "btf/layout.h"
 #include "btf/quantize.h"
+#include "btf/tensor_set.h"
+#include "btf/tensor_view.h"
 #include "btf/try.h"
+#include "btf/write.h"
 #include "core/names.h"
 
 namespace btf::capi {
@@ -161,5 +169,63 @@ const char* name_of(const std::optional<DType>& dtype);
 const char* name_of(const std::optional<Layout>& layout);
 
 Status give_loss(btf_loss* to, const LossAccount& loss);
+
+}  // namespace btf::capi
+
+// The objects behind the handles.
+
+struct btf_file {
+  explicit btf_file(std::shared_ptr<const btf::TensorFile> opened)
+      : shared(std::move(opened)), file(*shared) {}
+
+  // Kept until the file is closed, so that pointers into it can be handed out.
+  btf::Result<const btf::TensorInfo*> tensor(std::uint64_t index) {
+    const auto known = tensors.find(index);
+    if (known != tensors.end()) return &known->second;
+    auto info = file.tensor(index);
+    if (!info) return std::unexpected(std::move(info).error());
+    return &tensors.emplace(index, *std::move(info)).first->second;
+  }
+
+  std::shared_ptr<const btf::TensorFile> shared;  // with a set
+  const btf::TensorFile& file;
+  std::map<std::uint64_t, btf::TensorInfo> tensors;
+  std::map<std::uint64_t, std::string> names;
+  std::optional<std::multimap<std::string, std::uint64_t>> numbers;  // of all names
+  std::string reason;                                                // of the last difference
+  btf::capi::ErrorText error;
+};
+
+struct btf_set {
+  explicit btf_set(btf::TensorSet opened) : set(std::move(opened)) {}
+
+  btf::TensorSet set;
+  std::map<std::uint64_t, btf::SetMember> members;
+  btf::capi::ErrorText error;
+};
+
+struct btf_writer {
+  std::vector<btf::TensorToWrite> tensors;
+  btf::capi::ErrorText error;
+};
+
+namespace btf::capi {
+
+// Runs `body` with a handle, which must not be NULL. The error goes to the handle.
+template <typename Handle, typename Body>
+btf_status with_handle(Handle* handle, Body&& body) noexcept {
+  if (handle == nullptr) return note(nullptr, BTF_INVALID_ARGUMENT, "no handle");
+  return guarded(&handle->error, std::forward<Body>(body));
+}
+
+// Tensors in the caller's memory.
+
+struct Array {
+  TensorView view;
+  Layout layout{};  // kLINEAR where strides are given
+};
+
+// Checked: dims, strides, size and alignment of the memory.
+Result<Array> array_of(const btf_array* from);
 
 }  // namespace btf::capi

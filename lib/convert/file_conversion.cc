@@ -1,24 +1,285 @@
+// Attributes of the tensors of inputs, carried over to those of the output.
 #include "convert/file_conversion.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <ranges>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "btf/attributes.h"
+#include "btf/convert.h"
+#include "btf/quantize.h"
+#include "btf/tensor_set.h"
 #include "btf/try.h"
-#include "convert/attribute_merge.h"
-#include "convert/loss_limits.h"
-#include "convert/quantize/scale_names.h"
-#include "convert/quantize/scaled_elements.h"
-#include "convert/tensor/unpacked_record.h"
+#include "btf/value.h"
+#include "convert/quantize/dequantize_plan.h"
+#include "convert/quantize/scale_links.h"
+#include "convert/quantize/scales.h"
+#include "convert/tensor/target.h"
 #include "core/names.h"
-#include "core/recipient.h"
-#include "elements/parallel.h"
-#include "elements/shuffling_sink.h"
-#include "formats/io/byte_sink.h"
-#include "formats/table/format_table.h"
-#include "formats/zstd/zstd_sink.h"
+#include "elements/cast.h"
+#include "formats/format_table.h"
+#include "formats/io/output.h"
+#include "formats/zstd_sink.h"
 
 namespace btf {
+namespace {
+
+class AttributeMerge {
+ public:
+  // Which tensor of the input becomes which of the output, and are its codes numbers then? All
+  // before add().
+  void place(const SetTensor& source, std::uint64_t target, bool dequantized) {
+    targets_.emplace(std::pair(source.member, source.index), target);
+    if (dequantized) dequantized_.insert(target);
+  }
+  // The records of scales that are written behind a tensor.
+  void quantized(std::uint64_t target, const std::vector<ScaleRecord>& scales,
+                 const Quantization& how);
+  // Adds those of a member. A link to a tensor that is left out is dropped; of attributes of the
+  // file as a whole, the first member's are kept.
+  void add(std::uint64_t member, const FileAttributes& attributes);
+
+  // Tensors of the output whose link was dropped.
+  const std::set<std::uint64_t>& unlinked() const { return unlinked_; }
+  FileAttributes take() { return std::move(merged_); }
+
+ private:
+  std::optional<std::uint64_t> target_of(std::uint64_t member, std::uint64_t index) const;
+  std::optional<QuantizedBy> linked(std::uint64_t member, const QuantizedBy& by) const;
+
+  std::multimap<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> targets_;
+  std::set<std::uint64_t> dequantized_;
+  std::set<std::uint64_t> unlinked_;
+  FileAttributes merged_;
+};
+
+// Has a tensor lost more than it may?
+
+// A tensor that is selected twice is linked to by its first copy.
+std::optional<std::uint64_t> AttributeMerge::target_of(std::uint64_t member,
+                                                       std::uint64_t index) const {
+  const auto found = targets_.lower_bound({member, index});
+  if (found == targets_.end() || found->first != std::pair(member, index)) return std::nullopt;
+  return found->second;
+}
+
+std::optional<QuantizedBy> AttributeMerge::linked(std::uint64_t member,
+                                                  const QuantizedBy& by) const {
+  const auto scale = target_of(member, by.scale);
+  if (!scale) return std::nullopt;
+  QuantizedBy moved = by;
+  moved.scale = *scale;
+  for (auto* link : {&moved.global_scale, &moved.zero_point}) {
+    if (!*link) continue;
+    *link = target_of(member, **link);
+    // Scales without their zero points, or half of them, would be another meaning.
+    if (!*link) return std::nullopt;
+  }
+  return moved;
+}
+
+void AttributeMerge::quantized(std::uint64_t target, const std::vector<ScaleRecord>& scales,
+                               const Quantization& how) {
+  QuantizedBy by;
+  bool scaled = false;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const std::uint64_t index = target + 1 + i;
+    if (scales[i].kind == ScaleKind::zero_points) {
+      by.zero_point = index;
+    } else if (scaled) {
+      by.global_scale = index;
+    } else {
+      by.scale = index;
+      scaled = true;
+    }
+  }
+  if (!scaled) return;
+  if (how.block) {
+    by.kind = ScaleOf::block;
+    by.axis = scales.front().storage.dims.size() - 1;
+    by.block = info(*how.block).block;
+  } else if (how.axis) {
+    by.kind = ScaleOf::channel;
+    by.axis = *how.axis;
+  }
+  merged_.tensors[target].quantized = by;
+}
+
+void AttributeMerge::add(std::uint64_t member, const FileAttributes& attributes) {
+  if (merged_.producer.empty()) merged_.producer = attributes.producer;
+  merged_.metadata.insert(attributes.metadata.begin(), attributes.metadata.end());
+  merged_.others.insert(attributes.others.begin(), attributes.others.end());
+  for (const auto& [index, tensor] : attributes.tensors) {
+    const auto [first, last] = targets_.equal_range({member, index});
+    for (auto at = first; at != last; ++at) {
+      TensorAttributes moved = tensor;
+      if (moved.quantized) {
+        moved.quantized = linked(member, *moved.quantized);
+        if (!moved.quantized && !dequantized_.contains(at->second)) unlinked_.insert(at->second);
+      }
+      std::optional<QuantizedBy>& written = merged_.tensors[at->second].quantized;
+      if (written) moved.quantized = std::move(written);
+      merged_.tensors[at->second] = std::move(moved);
+    }
+  }
+}
+
+// A few digits are enough to see by how much a limit is missed.
+std::string short_text(double value) {
+  std::array<char, 32> text;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 4);
+  return {text.data(), end.ptr};
+}
+
+Status check(const std::optional<LossLimit>& limit, std::uint64_t count, std::uint64_t elements,
+             const char* what) {
+  if (!limit) return {};
+  const double share = 100 * static_cast<double>(count) / static_cast<double>(elements);
+  if ((limit->percent ? share : static_cast<double>(count)) <= limit->most || count == 0) return {};
+  return fail(ErrorCode::refused, std::to_string(count) + " of " + std::to_string(elements) +
+                                      " elements (" + short_text(share) + " %) " + what +
+                                      ", the limit is " + number_text(limit->most) +
+                                      (limit->percent ? " %" : ""));
+}
+
+// An error that names what was found and the limit.
+Status check_limits(const LossLimits& limits, const Losses& losses) {
+  BTF_TRY(check(limits.zero, losses.to_zero, losses.elements, "became zero"));
+  BTF_TRY(check(limits.overflow, losses.overflowed, losses.elements, "overflowed"));
+  if (!limits.snr || !losses.noise) return {};
+  const double snr = losses.noise->decibels();
+  if (snr >= *limits.snr) return {};
+  return fail(ErrorCode::refused, "the signal-to-noise ratio is " + short_text(snr) +
+                                      " dB, the limit is " + number_text(*limits.snr) + " dB");
+}
+
+// A file that cannot be opened is an error where it is compared.
+bool holds_only_codes(const TensorSet& set, std::uint64_t member) {
+  if (set.trouble(member) != nullptr) return false;
+  const auto file = set.file(member);
+  if (!file || (*file)->tensor_count() != 1) return false;
+  const auto record = (*file)->tensor(0);
+  return record && holds_codes(*record);
+}
+
+class SetScaleReader {
+ public:
+  SetScaleReader(const TensorSet& set, const Execution& execution)
+      : set_(set), execution_(execution) {}
+
+  Result<GivenScale> read(std::uint64_t member, const QuantizedBy& by) const {
+    BTF_ASSIGN(const auto codes_file, set_.file(member));
+    BTF_ASSIGN(const TensorInfo codes, codes_file->tensor(0));
+    if (by.global_scale)
+      return refuse_scaling(
+          "has a scale for each block in files of their own, which is not "
+          "supported");
+    BTF_ASSIGN(const auto file, set_.file(by.scale));
+    auto given = read_scales(*file, codes);
+    if (!given) return std::unexpected(given.error().in_file(file->path()));
+    if (!by.zero_point || info(*codes.dtype).floating()) return *std::move(given);
+    BTF_ASSIGN(const auto zero_file, set_.file(*by.zero_point));
+    auto zeros = read_zero_points(*zero_file, codes, given->scales.size());
+    if (!zeros) return std::unexpected(zeros.error().in_file(zero_file->path()));
+    given->zero_points = *std::move(zeros);
+    return *std::move(given);
+  }
+
+ private:
+  // Each is its file's only tensor.
+  static const QuantizedBy& only_tensor() {
+    static const QuantizedBy kOnly{.scale = 0, .zero_point = 0};
+    return kOnly;
+  }
+
+  static Status check_one_tensor(const TensorFile& file) {
+    if (file.tensor_count() == 1) return {};
+    return refuse_scaling("has " + std::to_string(file.tensor_count()) +
+                          " tensors; scales that are a file of their own are its only tensor");
+  }
+
+  Result<GivenScale> read_scales(const TensorFile& file, const TensorInfo& codes) const {
+    BTF_TRY(check_one_tensor(file));
+    const StoredScales stored(file, codes, &only_tensor(), execution_);
+    BTF_ASSIGN(const std::optional<TensorInfo> scales, stored.find(ScaleRole::scale));
+    ScaleFit fit;
+    if (scales) {
+      BTF_ASSIGN(fit, fit_scales(*scales, codes.dims, &only_tensor()));
+    }
+    if (!fit.fits) return refuse_scaling("has the name of scales, but not their dtype or dims");
+    GivenScale given{.axis = fit.axis};
+    BTF_ASSIGN(given.scales, stored.read_scales(*scales));
+    return given;
+  }
+
+  Result<std::vector<std::int64_t>> read_zero_points(const TensorFile& file,
+                                                     const TensorInfo& codes,
+                                                     std::size_t scales) const {
+    BTF_TRY(check_one_tensor(file));
+    const StoredScales stored(file, codes, &only_tensor(), execution_);
+    BTF_ASSIGN(const std::optional<TensorInfo> record, stored.find(ScaleRole::zero_point));
+    if (!record || !is_integer(*record->dtype) || record->storage->elements() != scales)
+      return refuse_scaling("has the name of zero points, but does not hold " +
+                            std::to_string(scales) + (scales == 1 ? " integer" : " integers"));
+    return stored.read_zero_points(*record);
+  }
+
+  const TensorSet& set_;
+  const Execution& execution_;
+};
+
+}  // namespace
+
+Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file) {
+  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+  return ScaleLinks::of(file, attributes).companions();
+}
+
+SetScales SetScales::of(const TensorSet& set) {
+  SetScales found;
+  NamedTensors names;
+  for (std::uint64_t i = 0; i < set.member_count(); ++i) add_name(names, set.member(i).name, i);
+  for (const auto& [name, member] : names) {
+    if (!member) continue;
+    const auto by = scales_called_after(names, name);
+    if (!by || !holds_only_codes(set, *member)) continue;
+    found.scales_.emplace(*member, by->by);
+    if (by->rival) found.rivals_.emplace(*member, *by->rival);
+    for (const auto& index : {std::optional(by->by.scale), by->by.zero_point, by->by.global_scale})
+      if (index) found.companions_.insert(*index);
+  }
+  return found;
+}
+
+bool SetScales::only_scales(const MemberPair& pair, const SetScales& actual,
+                            const SetScales& golden) {
+  const auto other = [](const std::optional<std::uint64_t>& member, const SetScales& scales) {
+    return member && !scales.is_companion(*member);
+  };
+  return !other(pair.actual, actual) && !other(pair.golden, golden);
+}
+
+Result<std::optional<GivenScale>> SetScales::given(const TensorSet& set, std::uint64_t member,
+                                                   const Execution& execution) const {
+  const auto found = scales_.find(member);
+  if (found == scales_.end()) return std::nullopt;
+  if (const auto rival = rivals_.find(member); rival != rivals_.end())
+    return refuse_scaling("its scales may be " + set.member(found->second.scale).path + " or " +
+                          set.member(rival->second).path + ": both have the name of its scales");
+  BTF_ASSIGN(GivenScale scale, SetScaleReader(set, execution).read(member, found->second));
+  return scale;
+}
+
 namespace {
 
 RecordShape shape_of(const ScaleRecord& scales, const RecordShape& data) {
@@ -37,8 +298,9 @@ std::string holders_of_scales(std::string refusal) {
   const auto holds_more = [](const FormatRow& row) {
     return row.writer != nullptr && !row.has(kSingle);
   };
-  return refusal + ": the scale that is found out is a second tensor, behind the codes; formats that "
-                   "hold both are " +
+  return refusal +
+         ": the scale that is found out is a second tensor, behind the codes; formats that "
+         "hold both are " +
          name_list(formats() | std::views::filter(holds_more)) +
          "; a scale that is known, `quantization.scale` 0.02, is not written";
 }

@@ -6,22 +6,54 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "btf/attributes.h"
 #include "btf/convert.h"
 #include "btf/quantize.h"
 #include "btf/tensor_set.h"
-#include "convert/convert_into.h"
-#include "convert/quantize/plan.h"
+#include "convert/convert_file.h"
 #include "convert/quantize/scale_links.h"
-#include "convert/set_scales.h"
-#include "convert/tensor/tensor.h"
-#include "formats/interface/tensor_writer.h"
+#include "convert/quantize/scales.h"
+#include "convert/tensor/target.h"
+#include "formats/format.h"
+#include "sets/pairs/pairs.h"
 
 namespace btf {
+
+// Tensors of a file that are scales and zero points of others there, as it says or as their names
+// do (docs/convert.md, section 3). An error: what it says cannot be read.
+Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file);
+
+// Scales and zero points that are files of their own in a set: a.npy, a_scale.npy (docs/convert.md,
+// section 3).
+class SetScales {
+ public:
+  // By the names of members; codes are opened where there is a scale of that name.
+  static SetScales of(const TensorSet& set);
+
+  bool empty() const { return scales_.empty(); }
+  // Does the member hold scales or zero points of another, so that it is nothing by itself?
+  bool is_companion(std::uint64_t member) const { return companions_.contains(member); }
+  // Does every member of the pair, so that there is nothing to compare?
+  static bool only_scales(const MemberPair& pair, const SetScales& actual, const SetScales& golden);
+
+  // Those of the member's only tensor; nothing: it has none in the set.
+  Result<std::optional<GivenScale>> given(const TensorSet& set, std::uint64_t member,
+                                          const Execution& execution) const;
+
+ private:
+  std::map<std::uint64_t, QuantizedBy> scales_;  // by the member of the codes: members, not tensors
+  std::map<std::uint64_t, std::uint64_t> rivals_;  // likewise: another of as good a name
+  std::set<std::uint64_t> companions_;
+};
+
+// One output out of tensors of a set: first everything is decided and measured, then the output is
+// created and written.
 
 // Attributes of the file; none if they are not well-formed, which does not hinder the use of its
 // tensors by their numbers. An error: they cannot be read.
@@ -95,8 +127,8 @@ class FileConversion {
   std::vector<std::uint64_t> places_;  // of the records in the output
   std::unique_ptr<TensorWriter> writer_;
   std::map<std::uint64_t, FileAttributes> attributes_;  // by member
-  std::map<std::uint64_t, ScaleLinks> links_;  // by member, where scales are to be found
-  std::set<std::uint64_t> unlinked_;  // records of the output
+  std::map<std::uint64_t, ScaleLinks> links_;           // by member, where scales are to be found
+  std::set<std::uint64_t> unlinked_;                    // records of the output
   std::set<std::string> renamed_;
   bool shuffled_ = false;  // one of the records at least
 };

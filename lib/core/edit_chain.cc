@@ -5,7 +5,7 @@
 #include <string>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
+#include "core/numbers.h"
 
 namespace btf {
 namespace {
@@ -206,8 +206,8 @@ bool EditChain::keeps_all() const {
 }
 
 bool EditChain::place(Dims& index, Dims& room) const {
-  return std::ranges::all_of(
-      steps_, [&](const EditStep& step) { return btf::place(step, index, room); });
+  return std::ranges::all_of(steps_,
+                             [&](const EditStep& step) { return btf::place(step, index, room); });
 }
 
 Result<Dims> edited_dims(const Dims& dims, std::span<const Edit> edits) {

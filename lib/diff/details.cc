@@ -1,20 +1,362 @@
+// From what was found to a verdict: which criteria hold.
 #include "diff/details.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
 
+#include "btf/diff.h"
+#include "btf/diff/figures.h"
+#include "btf/diff/tensor_diff.h"
 #include "btf/try.h"
+#include "btf/value.h"
 #include "diff/hints/hints.h"
-#include "diff/judge.h"
-#include "diff/pairs/sparse.h"
+#include "diff/pairs/rows.h"
 #include "diff/score/collectors.h"
 #include "diff/score/figures.h"
-#include "diff/score/heatmap_frame.h"
-#include "diff/score/nonfinite.h"
-#include "diff/score/saturation.h"
-#include "elements/element_access.h"
+#include "elements/elements.h"
+#include "kernels/compare/criteria.h"
 
 namespace btf {
+namespace {
+
+// Pairs of finite numbers. The counts of NaN and Inf do not tell where a NaN may have met an Inf,
+// as each side counts it.
+std::optional<std::uint64_t> finite_pairs(const TensorDiff& diff) {
+  if (diff.figures) return diff.figures->pairs;
+  const std::uint64_t nan = diff.nan.actual + diff.nan.golden;
+  const std::uint64_t inf = diff.inf.actual + diff.inf.golden;
+  if (nan > 0 && inf > 0) return std::nullopt;
+  return diff.compared - nan - inf - diff.nan.both - diff.inf.both - diff.inf.opposite;
+}
+
+// Pairs that are refused for NaN or Inf.
+std::uint64_t special_mismatches(const TensorDiff& diff, std::uint64_t finite) {
+  return diff.compared - finite - diff.inf.both - (diff.tolerance.equal_nan ? diff.nan.both : 0);
+}
+
+std::string tolerance_text(const Tolerance& tolerance) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (tolerance.rtol || tolerance.atol) {
+    add("rtol " + number_text(tolerance.rtol.value_or(0)));
+    add("atol " + number_text(tolerance.atol.value_or(0)));
+  }
+  if (tolerance.half_step) add("or half a step");
+  if (tolerance.ulp) add("ulp " + std::to_string(*tolerance.ulp));
+  return text.empty() ? "equality" : text;
+}
+
+class GateJudge {
+ public:
+  GateJudge(TensorDiff& diff, const Gates& gates, std::uint64_t finite)
+      : diff_(diff), gates_(gates), finite_(finite) {}
+
+  void run() {
+    diff_.criteria.clear();
+    elements();
+    for (const FigureInfo* row : figure_gates())
+      if (const std::optional<double>& limit = gates_.*row->limit)
+        figure(row->name, row->name, row->at_least, *limit, row->judged(diff_));
+    for (const QuantileGate& gate : gates_.quantiles) {
+      const auto found = std::ranges::find(diff_.quantiles, gate.q, &QuantileValue::q);
+      const double value = found == diff_.quantiles.end() ? 0 : found->value;
+      figure("quantile", "quantile " + number_text(gate.q) + " of the errors", false, gate.most,
+             value);
+    }
+    top_k();
+    if (!diff_.reason.empty()) add("strict", diff_.reason, {}, {}, false);
+    const bool passed = std::ranges::all_of(diff_.criteria, &CriterionResult::passed);
+    diff_.result = passed ? DiffResult::same : DiffResult::different;
+  }
+
+ private:
+  void add(std::string_view name, std::string text, std::optional<double> limit,
+           std::optional<double> value, bool passed) {
+    diff_.criteria.push_back({std::string(name), std::move(text), limit, value, passed});
+  }
+
+  void elements() {
+    const auto mismatched = static_cast<double>(diff_.mismatched);
+    const std::string count = (diff_.mismatched_known ? std::to_string(diff_.mismatched) : "some") +
+                              " of " + std::to_string(diff_.compared) + " elements refused by " +
+                              tolerance_text(diff_.tolerance);
+    if (gates_.max_mismatch) {
+      const MismatchLimit& limit = *gates_.max_mismatch;
+      // Divided, as 57 of 10000 are the double that 0.57 is, and 0.57 * 10000 is less than 5700.
+      const double share = limit.percent && diff_.mismatched > 0
+                               ? mismatched * 100 / static_cast<double>(diff_.compared)
+                               : mismatched;
+      const bool passed = share <= limit.value;
+      add("max-mismatch",
+          count + ", allowed " + number_text(limit.value) + (limit.percent ? "%" : ""), limit.value,
+          mismatched, passed);
+    } else if (diff_.tolerance.given() || !gates_.given()) {
+      add("elements", count, {}, diff_.mismatched_known ? std::optional(mismatched) : std::nullopt,
+          diff_.mismatched == 0);
+    } else {
+      const std::uint64_t special = special_mismatches(diff_, finite_);
+      add("nonfinite",
+          special == 0 ? "NaN and Inf agree"
+                       : "NaN or Inf on one side only: " + std::to_string(special),
+          {}, static_cast<double>(special), special == 0);
+    }
+  }
+
+  // A figure of nothing, or one that is not known, is no reason to accept what does not match.
+  void figure(std::string_view name, std::string_view subject, bool at_least, double limit,
+              std::optional<double> value) {
+    std::string text(subject);
+    if (finite_ == 0 && diff_.mismatched > 0)
+      return add(name, text + ": there is no pair of finite numbers", limit, {}, false);
+    if (!value) return add(name, text + " is not known", limit, {}, false);
+    const bool passed = at_least ? *value >= limit : *value <= limit;
+    text += " " + number_text(*value);
+    if (passed)
+      text += at_least ? ", at least " : ", at most ";
+    else
+      text += at_least ? " is below " : " is above ";
+    add(name, text + number_text(limit), limit, value, passed);
+  }
+
+  void top_k() {
+    if (!gates_.top_k) return;
+    const TopK found = diff_.top_k.value_or(TopK{});
+    std::string text = "top " + std::to_string(*gates_.top_k) + ": " +
+                       std::to_string(found.disagreeing) + " of " + std::to_string(found.rows) +
+                       " rows disagree";
+    if (found.first) text += ", the first is " + dims_text(*found.first);
+    add("top-k", std::move(text), static_cast<double>(*gates_.top_k),
+        static_cast<double>(found.disagreeing), found.disagreeing == 0);
+  }
+
+  TensorDiff& diff_;
+  const Gates& gates_;
+  std::uint64_t finite_;
+};
+
+// As far as a report says it.
+Grid grid_of(const DiffTensor& tensor) {
+  return {.dtype = tensor.codes.value_or(tensor.dtype),
+          .codes = tensor.codes.has_value(),
+          .digits = tensor.text_digits,
+          .fixed = tensor.text_fixed,
+          .scales = tensor.scale ? std::span(&*tensor.scale, 1) : std::span<const double>()};
+}
+
+// The answer that a report gives for another tolerance.
+enum class Verdict : std::uint8_t { accepted, refused, unknown };
+
+// The rtol and atol of a tolerance that judges by error.
+struct ErrorTolerance {
+  double rtol = 0;
+  double atol = 0;
+
+  explicit ErrorTolerance(const Tolerance& tolerance)
+      : rtol(tolerance.rtol.value_or(0)), atol(tolerance.atol.value_or(0)) {}
+};
+
+// Does the tolerance accept all pairs of finite numbers, as far as the least tolerances tell?
+Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted, bool half_step) {
+  if (!diff.required_atol) return Verdict::unknown;
+  if (wanted.atol >= *diff.required_atol) return Verdict::accepted;
+  if (diff.required_rtol && wanted.rtol >= *diff.required_rtol) return Verdict::accepted;
+  if (half_step) return Verdict::unknown;
+  if (wanted.rtol == 0 || wanted.atol == 0) return Verdict::refused;
+  // A pair's atol is more than the least by what the error there may be rounded by.
+  const double margin = diff.max_abs * 0x1p-48 + 4 * std::numeric_limits<double>::denorm_min();
+  for (const RequiredPair& pair : diff.required_pairs) {
+    if (pair.rtol <= wanted.rtol && pair.atol <= wanted.atol) return Verdict::accepted;
+    if (pair.rtol >= wanted.rtol && pair.atol - margin > wanted.atol) return Verdict::refused;
+  }
+  return Verdict::unknown;
+}
+
+// The same by comparison with the tolerance that the report was made with.
+Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
+  if (!wanted.by_error() || !diff.tolerance.by_error()) return Verdict::unknown;
+  const ErrorTolerance now(wanted);
+  const ErrorTolerance then(diff.tolerance);
+  const bool no_ulp = !wanted.ulp && !diff.tolerance.ulp;
+  const bool by_half = diff.tolerance.half_step;
+  if (diff.mismatched == 0 && !wanted.ulp && now.rtol >= then.rtol && now.atol >= then.atol &&
+      (wanted.half_step || !by_half))
+    return Verdict::accepted;
+  const bool numbers = diff.mismatched > 0 && special_mismatches(diff, finite) == 0;
+  if (numbers && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol &&
+      (by_half || !wanted.half_step))
+    return Verdict::refused;
+  return Verdict::unknown;
+}
+
+Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
+  if (diff.max_abs == 0) return Verdict::accepted;
+  if (wanted.ulp && diff.max_ulp > *wanted.ulp) return Verdict::refused;
+  if (!wanted.by_error()) return Verdict::accepted;
+  const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted), wanted.half_step);
+  return verdict == Verdict::unknown ? compared_verdict(diff, wanted, finite) : verdict;
+}
+
+std::unexpected<Error> unknown(const std::string& what) {
+  return fail(ErrorCode::refused, "the report does not show " + what);
+}
+
+// Brings `mismatched` to the wanted tolerance.
+Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
+               std::uint64_t finite) {
+  const auto uncounted = [&] {
+    return unknown("how many elements " + tolerance_text(wanted) +
+                   " refuses, which `gates.max_mismatch` asks for");
+  };
+  const bool same = diff.tolerance.same_limits(wanted);
+  const bool other_nan = diff.nan.both > 0 && diff.tolerance.equal_nan != wanted.equal_nan;
+  const Verdict verdict = verdict_of(diff, wanted, finite);
+  diff.tolerance = wanted;
+  if (same && !other_nan) {
+    if (gates.max_mismatch && !diff.mismatched_known) return uncounted();
+    return {};
+  }
+  if (same && diff.mismatched_known) {
+    if (wanted.equal_nan)
+      diff.mismatched -= diff.nan.both;
+    else
+      diff.mismatched += diff.nan.both;
+    return {};
+  }
+  const std::uint64_t special = special_mismatches(diff, finite);
+  if (verdict == Verdict::accepted) {
+    diff.mismatched = special;
+    diff.mismatched_known = true;
+    return {};
+  }
+  const bool decides = gates.max_mismatch || wanted.given() || !gates.given();
+  if (decides && gates.max_mismatch) return uncounted();
+  if (decides && verdict == Verdict::unknown && special == 0)
+    return unknown("whether " + tolerance_text(wanted) + " accepts every element");
+  // Some are refused: of equality, which alone does not decide, that is sure too.
+  diff.mismatched = 1;
+  diff.mismatched_known = false;
+  return {};
+}
+
+// Does `a` accept whatever `b` accepts?
+bool covers(const Tolerance& a, const Tolerance& b) {
+  const ErrorTolerance more(a);
+  const ErrorTolerance less(b);
+  const bool errors = !a.by_error() || (b.by_error() && more.rtol >= less.rtol &&
+                                        more.atol >= less.atol && (a.half_step || !b.half_step));
+  const bool steps = !a.ulp || (b.ulp && *a.ulp >= *b.ulp);
+  return errors && steps && (a.equal_nan || !b.equal_nan);
+}
+
+// Elements that changed places count as long as the tolerance takes them for equal.
+bool knows_top_k(const TensorDiff& diff, std::uint64_t k, const Tolerance& wanted) {
+  const std::uint64_t row = diff.golden->dims.empty() ? 1 : diff.golden->dims.back();
+  if (!diff.top_k || diff.top_k->k != std::min(k, row)) return false;
+  return covers(wanted, diff.tolerance) &&
+         (diff.top_k->disagreeing == 0 || covers(diff.tolerance, wanted));
+}
+
+Status check_figures(const TensorDiff& diff, const Gates& gates, const Tolerance& wanted) {
+  for (const FigureInfo* row : figure_gates())
+    if (gates.*row->limit && !row->judged(diff))
+      return fail(ErrorCode::refused, "the report has no " + std::string(row->name) +
+                                          (diff.figures ? ": an older version wrote it" : ""));
+  for (const QuantileGate& gate : gates.quantiles)
+    if (diff.max_abs != 0 &&
+        std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())
+      return unknown("the " + number_text(gate.q) + " quantile of the errors");
+  if (gates.top_k && !knows_top_k(diff, *gates.top_k, wanted))
+    return unknown("the " + std::to_string(*gates.top_k) + " largest elements of each row");
+  return {};
+}
+
+// Sets criteria and result from the counts and figures, by diff.tolerance and the gates. All that a
+// gate needs must be there. `finite`: how many pairs are of finite numbers.
+void judge(TensorDiff& diff, const Gates& gates, std::uint64_t finite) {
+  GateJudge(diff, gates, finite).run();
+}
+
+}  // namespace
+
+Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates) {
+  if (diff.result == DiffResult::missing || diff.result == DiffResult::shape ||
+      diff.result == DiffResult::trouble)
+    return {};
+  if (!diff.actual || !diff.golden)
+    return fail(ErrorCode::invalid_argument, "a tensor is missing on one side");
+  const Tolerance wanted = effective(tolerance, grid_of(*diff.actual), grid_of(*diff.golden));
+  BTF_TRY(check_figures(diff, gates, wanted));
+  const std::optional<std::uint64_t> finite = finite_pairs(diff);
+  if (!finite) return unknown("how many pairs of finite numbers there are");
+  BTF_TRY(recount(diff, wanted, gates, *finite));
+  if (!diff.tolerance.equal_nan && diff.nan.both > 0) {
+    diff.required_atol.reset();
+    diff.required_rtol.reset();
+    diff.required_pair.reset();
+    diff.required_pairs.clear();
+  }
+  judge(diff, gates, *finite);
+  return {};
+}
+
+namespace {
+
+constexpr double kAny = std::numeric_limits<double>::infinity();
+constexpr double kLargestLimit = std::numeric_limits<double>::max();
+
+constexpr FigureInfo kFigures[] = {
+    {"rmse", "RMSE", "root mean squared error", "", false, 0, kAny, true, &Gates::rmse,
+     &Figures::rmse},
+    {"cosine", "cosine", "cosine similarity", "", true, -1, 1, true, &Gates::cosine,
+     &Figures::cosine},
+    {"psnr", "PSNR", "PSNR", "dB", true, -kAny, kAny, true, &Gates::psnr, &Figures::psnr},
+    {"snr", "SNR", "SNR", "dB", true, -kAny, kAny, true, &Gates::snr, &Figures::snr},
+    {"mae", "MAE", "mean absolute error", "", false, 0, kAny, false, &Gates::mae, &Figures::mae},
+    {"bias", "bias", "magnitude of mean(actual - golden)", "", false, -kAny, kAny, false,
+     &Gates::bias, &Figures::bias},
+    {"max-abs", "max abs", "largest absolute error", "", false, 0, kAny, false, &Gates::max_abs,
+     nullptr},
+};
+
+constexpr auto kGates = [] {
+  std::array<const FigureInfo*, std::size(kFigures)> gates{};
+  std::size_t count = 0;
+  for (const bool at_least : {true, false})
+    for (const FigureInfo& row : kFigures)
+      if (row.at_least == at_least) gates[count++] = &row;
+  return gates;
+}();
+
+}  // namespace
+
+std::span<const FigureInfo> figures() { return kFigures; }
+
+std::span<const FigureInfo* const> figure_gates() { return kGates; }
+
+double FigureInfo::least_limit() const { return at_least ? std::max(lowest, -kLargestLimit) : 0; }
+
+double FigureInfo::most_limit() const {
+  return at_least ? std::min(highest, kLargestLimit) : kLargestLimit;
+}
+
+std::optional<double> FigureInfo::judged(const TensorDiff& diff) const {
+  if (value != nullptr && !diff.figures) return std::nullopt;
+  const double found = value == nullptr ? diff.max_abs : *diff.figures.*value;
+  if (std::isnan(found)) return std::nullopt;
+  return at_least ? found : std::abs(found);
+}
+
+bool Gates::given() const {
+  return max_mismatch || !quantiles.empty() || top_k ||
+         std::ranges::any_of(kFigures,
+                             [&](const FigureInfo& row) { return (this->*row.limit).has_value(); });
+}
+
 namespace {
 
 template <typename Real>

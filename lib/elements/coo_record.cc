@@ -1,21 +1,331 @@
+// The keys of a COO record's entries, block by block, from their indices in the file.
 #include "elements/coo_record.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "btf/file.h"
 #include "btf/try.h"
-#include "core/buffer.h"
-#include "core/checked_math.h"
-#include "elements/coo_keys.h"
-#include "elements/coo_sort.h"
-#include "elements/parallel.h"
-#include "formats/btf/wire.h"
+#include "core/finding_table.h"
+#include "core/numbers.h"
+#include "core/resources.h"
+#include "elements/cast.h"
+#include "elements/elements.h"
+#include "formats/btf_reader.h"
+#include "formats/io/byte_source.h"
 #include "kernels/move/nibbles.h"
 
 namespace btf {
 namespace {
+
+// Not for several threads at once. `source` outlives it.
+class CooKeys {
+ public:
+  CooKeys(const ByteSource& source, const TensorInfo& record, CooKey key);
+
+  // How many entries a block is read with.
+  std::uint64_t block_entries() const { return block_entries_; }
+
+  // Reads the indices of `count` entries from number `position` on.
+  Status load(std::uint64_t position, std::uint64_t count);
+
+  // How many of them come before one whose index is out of range, and that one as an error.
+  std::uint64_t sound() const { return sound_; }
+  std::unexpected<Error> out_of_range() const;
+
+  // How many of the sound ones have a key.
+  std::uint64_t count() const { return count_; }
+  const std::uint64_t* keys() const { return keys_.data(); }
+  // Which of the block they are; nullptr: all of them.
+  const std::uint64_t* chosen() const { return place_ != nullptr ? nullptr : chosen_.data(); }
+
+ private:
+  void find_places(std::uint64_t count);
+  void ask_for_keys(std::uint64_t count);
+
+  const ByteSource& source_;
+  CooParts parts_;
+  Dims dims_;
+  CooKey key_;
+  const PlaceKey* place_;  // of key_, if it is one
+  std::uint64_t block_entries_;
+  std::uint64_t position_ = 0;
+  std::uint64_t sound_ = 0;
+  std::uint64_t count_ = 0;
+  Buffer indices_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> chosen_;
+  Dims index_;
+};
+
+// Sorting COO entries in bounded memory.
+
+constexpr std::uint64_t kBlockBytes = 256U << 10;
+
+// The number of entries before one that is out of range; the offsets of these by strides.
+using PlacesFn = std::uint64_t (*)(const std::byte* indices, std::uint64_t count, const Dims& dims,
+                                   const Dims& strides, std::uint64_t* places);
+
+// A rank that the compiler knows is worth twice the speed.
+template <std::size_t kRank>
+std::uint64_t places_of_rank(const std::byte* indices, std::uint64_t count, const Dims& dims,
+                             const Dims& strides, std::uint64_t* places) {
+  std::array<std::uint64_t, kRank> dim;
+  std::array<std::uint64_t, kRank> stride;
+  std::ranges::copy_n(dims.begin(), kRank, dim.begin());
+  std::ranges::copy_n(strides.begin(), kRank, stride.begin());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t place = 0;
+    bool outside = false;
+    for (std::size_t d = 0; d < kRank; ++d, indices += wire::kWord) {
+      const std::uint64_t index = wire::load_u64(indices);
+      outside |= index >= dim[d];
+      place += index * stride[d];
+    }
+    if (outside) return i;
+    places[i] = place;
+  }
+  return count;
+}
+
+constexpr PlacesFn kPlacesOfRank[] = {nullptr,           places_of_rank<1>, places_of_rank<2>,
+                                      places_of_rank<3>, places_of_rank<4>, places_of_rank<5>};
+
+std::uint64_t any_places(const std::byte* indices, std::uint64_t count, const Dims& dims,
+                         const PlaceKey& key, std::uint64_t* places) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t place = 0;
+    for (std::size_t d = 0; d < dims.size(); ++d, indices += wire::kWord) {
+      const std::uint64_t index = wire::load_u64(indices);
+      if (index >= dims[d]) return i;
+      place += key.along(d, index);
+    }
+    places[i] = place;
+  }
+  return count;
+}
+
+CooKeys::CooKeys(const ByteSource& source, const TensorInfo& record, CooKey key)
+    : source_(source),
+      parts_(*record.coo),
+      dims_(record.dims),
+      key_(std::move(key)),
+      place_(key_.target<PlaceKey>()),
+      // An even number: blocks of 4-bit codes begin at whole bytes.
+      block_entries_(
+          std::max<std::uint64_t>(2, kBlockBytes / (wire::kWord * (dims_.size() + 1)) / 2 * 2)),
+      index_(dims_.size()) {}
+
+Status CooKeys::load(std::uint64_t position, std::uint64_t count) {
+  position_ = position;
+  const std::uint64_t row = dims_.size() * wire::kWord;
+  BTF_TRY(source_.read_at(parts_.indices_offset + position * row,
+                          std::span(indices_.reserve(count * row), count * row)));
+  keys_.resize(count);
+  if (place_ != nullptr)
+    find_places(count);
+  else
+    ask_for_keys(count);
+  return {};
+}
+
+void CooKeys::find_places(std::uint64_t count) {
+  const std::size_t rank = dims_.size();
+  const PlacesFn places =
+      rank < std::size(kPlacesOfRank) && !place_->mapping.split ? kPlacesOfRank[rank] : nullptr;
+  sound_ = places != nullptr
+               ? places(indices_.data(), count, dims_, place_->mapping.strides, keys_.data())
+               : any_places(indices_.data(), count, dims_, *place_, keys_.data());
+  count_ = sound_;
+}
+
+void CooKeys::ask_for_keys(std::uint64_t count) {
+  chosen_.resize(count);
+  count_ = 0;
+  const std::byte* at = indices_.data();
+  for (sound_ = 0; sound_ < count; ++sound_) {
+    for (std::size_t d = 0; d < dims_.size(); ++d, at += wire::kWord) {
+      index_[d] = wire::load_u64(at);
+      if (index_[d] >= dims_[d]) return;
+    }
+    const std::optional<std::uint64_t> key = key_(index_);
+    if (!key) continue;
+    keys_[count_] = *key;
+    chosen_[count_++] = sound_;
+  }
+}
+
+std::unexpected<Error> CooKeys::out_of_range() const {
+  const std::byte* row = indices_.data() + sound_ * dims_.size() * wire::kWord;
+  std::uint64_t index = 0;
+  std::size_t d = 0;
+  for (; d < dims_.size(); ++d) {
+    index = wire::load_u64(row + d * wire::kWord);
+    if (index >= dims_[d]) break;
+  }
+  const std::uint64_t position = position_ + sound_;
+  const std::uint64_t at = parts_.indices_offset + (position * dims_.size() + d) * wire::kWord;
+  return malformed("coo-index-out-of-range", at,
+                   "COO entry " + std::to_string(position) + " has index " + std::to_string(index) +
+                       " in dim " + std::to_string(d) + " of size " + std::to_string(dims_[d]) +
+                       " (byte " + std::to_string(at) + ")");
+}
+
+// An object and not a function, so that sorting can inline it.
+constexpr auto before = [](const CooEntry& a, const CooEntry& b) {
+  return a.key != b.key ? a.key < b.key : a.position < b.position;
+};
+
+class SortedVector final : public CooSource {
+ public:
+  SortedVector(std::vector<CooEntry> entries, std::uint64_t code_bytes)
+      : entries_(std::move(entries)), batch_(code_bytes) {}
+
+  Result<CooRun> next_run() override {
+    batch_.clear();
+    while (at_ < entries_.size() && !batch_.full()) batch_.add(entries_[at_++]);
+    return batch_.run();
+  }
+
+  Status rewind() override {
+    at_ = 0;
+    return {};
+  }
+
+ private:
+  std::vector<CooEntry> entries_;
+  std::size_t at_ = 0;
+  CooBatch batch_;
+};
+
+// One sorted run in the spool, read through a buffer.
+class Run {
+ public:
+  Run(const Spool& spool, std::uint64_t begin, std::uint64_t count, std::uint64_t buffer_entries)
+      : spool_(&spool), begin_(begin), count_(count), buffer_(buffer_entries) {}
+
+  Status advance() {
+    if (++at_ < filled_) return {};
+    begin_ += filled_ * sizeof(CooEntry);
+    count_ -= filled_;
+    filled_ = std::min<std::uint64_t>(buffer_.size(), count_);
+    at_ = 0;
+    return spool_->read_at(begin_, std::as_writable_bytes(std::span(buffer_).first(filled_)));
+  }
+
+  bool done() const { return filled_ == 0; }
+  const CooEntry& front() const { return buffer_[at_]; }
+
+ private:
+  const Spool* spool_;
+  std::uint64_t begin_;
+  std::uint64_t count_;
+  std::vector<CooEntry> buffer_;
+  std::uint64_t filled_ = 0;
+  std::uint64_t at_ = 0;
+};
+
+class MergedRuns final : public CooSource {
+  // Before its first use, for its type is deduced.
+  auto later() const {
+    return [&](std::size_t a, std::size_t b) { return before(runs_[b].front(), runs_[a].front()); };
+  }
+
+ public:
+  MergedRuns(Spool spool, std::vector<std::uint64_t> counts, std::uint64_t code_bytes,
+             std::uint64_t memory)
+      : spool_(std::move(spool)), counts_(std::move(counts)), memory_(memory), batch_(code_bytes) {}
+
+  Status rewind() override {
+    runs_.clear();
+    heap_.clear();
+    const std::uint64_t buffer =
+        std::max<std::uint64_t>(16, memory_ / sizeof(CooEntry) / counts_.size());
+    std::uint64_t begin = 0;
+    for (const std::uint64_t count : counts_) {
+      runs_.emplace_back(spool_, begin, count, std::min(buffer, count));
+      begin += count * sizeof(CooEntry);
+      BTF_TRY(runs_.back().advance());
+      heap_.push_back(runs_.size() - 1);
+    }
+    std::ranges::make_heap(heap_, later());
+    return {};
+  }
+
+  Result<CooRun> next_run() override {
+    batch_.clear();
+    while (!heap_.empty() && !batch_.full()) BTF_TRY(take_lowest());
+    return batch_.run();
+  }
+
+ private:
+  Status take_lowest() {
+    std::ranges::pop_heap(heap_, later());
+    Run& run = runs_[heap_.back()];
+    batch_.add(run.front());
+    BTF_TRY(run.advance());
+    if (run.done())
+      heap_.pop_back();
+    else
+      std::ranges::push_heap(heap_, later());
+    return {};
+  }
+
+  Spool spool_;
+  std::vector<std::uint64_t> counts_;
+  std::uint64_t memory_;
+  std::vector<Run> runs_;
+  std::vector<std::size_t> heap_;
+  CooBatch batch_;
+};
+
+// All `count` entries. Sorted runs of at most `memory` bytes; more than one go to an unlinked file
+// and are merged.
+Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_t count,
+                                                std::uint64_t memory) {
+  const std::uint64_t most = std::max<std::uint64_t>(64, memory / sizeof(CooEntry));
+  std::vector<CooEntry> run;
+  run.reserve(std::min(count, most));  // growing would take half as much again
+  std::optional<Spool> spool;
+  std::vector<std::uint64_t> counts;
+  const auto spill = [&]() -> Status {
+    if (!spool) {
+      BTF_ASSIGN(spool, Spool::create());
+    }
+    counts.push_back(run.size());
+    BTF_TRY(spool->append(std::as_bytes(std::span(run))));
+    run.clear();
+    return {};
+  };
+  std::uint64_t code_bytes = 0;
+  for (;;) {
+    BTF_ASSIGN(const CooRun read, entries.next_run());
+    if (read.count == 0) break;
+    code_bytes = read.code_bytes;
+    for (std::uint64_t i = 0; i < read.count; ++i) {
+      run.push_back(read[i]);
+      if (run.size() < most) continue;
+      std::ranges::sort(run, before);
+      BTF_TRY(spill());
+    }
+  }
+  std::ranges::sort(run, before);
+  if (!spool) return std::make_unique<SortedVector>(std::move(run), code_bytes);
+  if (!run.empty()) BTF_TRY(spill());
+  run = std::vector<CooEntry>();  // unlike {}, this gives the memory back
+  auto merged =
+      std::make_unique<MergedRuns>(*std::move(spool), std::move(counts), code_bytes, memory);
+  BTF_TRY(merged->rewind());
+  return merged;
+}
 
 // From one mark to the next; work for one worker at a time.
 constexpr std::uint64_t kMarkEntries = 64U << 10;

@@ -8,7 +8,7 @@
 
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "elements/coo.h"
+#include "elements/elements.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {

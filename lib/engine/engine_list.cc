@@ -1,14 +1,491 @@
-#include "btf/tensorrt/engine_list.h"
+// The specs of a tensor's bytes, from an engine's layer list.
+#include "engine/engine_list.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <span>
 
+#include "btf/layout.h"
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/names.h"
-#include "engine/parts.h"
-#include "formats/open_source.h"
+#include "core/numbers.h"
+#include "formats/io/names.h"
+#include "formats/json.h"
+#include "formats/tensor_file.h"
+
+namespace btf {
+namespace {
+
+std::string open_dims_text(const std::vector<std::int64_t>& dims) {
+  std::string text;
+  for (const std::int64_t dim : dims) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text.empty() ? "scalar" : text;
+}
+
+std::string joined(const Dims& dims) {
+  std::string text;
+  for (const std::uint64_t dim : dims) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text.empty() ? "scalar" : text;
+}
+
+// Where dims are said that the list does not.
+std::string shapes_text(const EngineSpecs& specs, const EngineTensor& tensor) {
+  if (specs.in_manifest) return "a manifest's 'spec' of '@LIST:DIMS' says them";
+  return "`shapes` " + tensor.name + ":DIMS says them";
+}
+
+std::unexpected<Error> not_said(const EngineSpecs& specs, const EngineTensor& tensor,
+                                const std::string& what) {
+  return fail(ErrorCode::invalid_argument, specs.path + ": '" + tensor.name + "' " + what);
+}
+
+// The shape that is given for the tensor; the last one counts.
+const Dims* given_shape(const EngineSpecs& specs, const EngineTensor& tensor) {
+  const Dims* found = nullptr;
+  for (const EngineShape& shape : specs.shapes)
+    if (shape.glob == tensor.name || glob_matches(shape.glob, tensor.name)) found = &shape.dims;
+  return found;
+}
+
+// The least size of the open dim with which the tensor takes so many bytes.
+std::optional<std::uint64_t> open_dim(const TensorRtFormat& format, Dims dims, std::size_t open,
+                                      std::uint64_t bytes) {
+  const auto size = [&](std::uint64_t dim) -> std::optional<std::uint64_t> {
+    dims[open] = dim;
+    const auto storage = resolve(format, dims);
+    if (!storage) return std::nullopt;
+    return storage_bytes(*storage, format.dtype);
+  };
+  std::uint64_t least = 1;
+  std::uint64_t most = std::max<std::uint64_t>(bytes, 1) * 2;  // 4-bit types: two in a byte
+  while (least < most) {
+    const std::uint64_t middle = least + (most - least) / 2;
+    const auto taken = size(middle);
+    if (taken && *taken < bytes)
+      least = middle + 1;
+    else
+      most = middle;
+  }
+  return size(least) == bytes ? std::optional(least) : std::nullopt;
+}
+
+Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
+                     const TensorRtFormat& format, std::optional<std::uint64_t> bytes) {
+  const Dims* const given = given_shape(specs, tensor);
+  if (!tensor.dims) {
+    if (given != nullptr) return *given;
+    return not_said(specs, tensor, "has no dims there; " + shapes_text(specs, tensor));
+  }
+  Dims dims;
+  std::vector<std::size_t> open;
+  for (const std::int64_t dim : *tensor.dims) {
+    if (dim < 0) open.push_back(dims.size());
+    dims.push_back(dim < 0 ? 1 : static_cast<std::uint64_t>(dim));
+  }
+  if (given != nullptr) {
+    bool fits = given->size() == dims.size();
+    for (std::size_t d = 0; fits && d < dims.size(); ++d)
+      fits = (*tensor.dims)[d] < 0 || (*given)[d] == dims[d];
+    if (fits) return *given;
+    return not_said(specs, tensor,
+                    "has the dims " + open_dims_text(*tensor.dims) + ", and not " + joined(*given));
+  }
+  if (open.empty()) return dims;
+  if (open.size() == 1 && bytes) {
+    if (const auto dim = open_dim(format, dims, open.front(), *bytes)) {
+      dims[open.front()] = *dim;
+      return dims;
+    }
+    return not_said(specs, tensor,
+                    "has the dims " + open_dims_text(*tensor.dims) + ", and none of " +
+                        std::to_string(*bytes) + " bytes");
+  }
+  return not_said(specs, tensor,
+                  "has the dims " + open_dims_text(*tensor.dims) +
+                      ", of which -1 are known when it runs; " + shapes_text(specs, tensor));
+}
+
+}  // namespace
+
+Result<TensorSpec> engine_spec(const EngineSpecs& specs, const EngineTensor& tensor,
+                               std::optional<std::uint64_t> bytes) {
+  if (!tensor.format)
+    return not_said(specs, tensor,
+                    tensor.words.empty()
+                        ? std::string("has no format there: an engine built with detailed "
+                                      "profiling verbosity says it")
+                        : "has the format '" + tensor.words + "', which says no layout");
+  BTF_ASSIGN(const Dims dims, dims_of(specs, tensor, *tensor.format, bytes));
+  const std::string text = tensor.format->lanes == 0
+                               ? spec_text(tensor.format->dtype, tensor.format->layout, dims)
+                               : format_sentence(*tensor.format) + ":" + joined(dims);
+  auto spec = parse_tensor_spec(text);
+  if (!spec)
+    return std::unexpected(spec.error().within("'" + tensor.name + "'").in_file(specs.path));
+  return spec;
+}
+
+}  // namespace btf
+
+namespace btf::engine {
+namespace {
+
+// The JSON of trtexec --exportLayerInfo and of the engine inspector, of 8.x to 11.x.
+
+class JsonList {
+ public:
+  explicit JsonList(const ByteSource& source)
+      : reader_(source, {0, source.size()},
+                {.finding = "engine-list",
+                 .whole = "the layer list",
+                 .keep = std::uint64_t{1} << 20,  // names of regions are long
+                 .check_names = false}) {}
+
+  Result<EngineList> read() {
+    BTF_TRY(reader_.expect(JsonKind::object_begin, "it"));
+    EngineLayer single;
+    bool is_single = false;
+    BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
+      if (name.text == "Layers") return take_layers();
+      if (name.text == "Bindings") return take_bindings();
+      if (name.text == "I/O Tensors") return take_io_tensors();
+      is_single = is_single || name.text == "LayerType";
+      return take_layer_member(name.text, single);  // one layer's object
+    }));
+    BTF_ASSIGN(const JsonToken end, reader_.next());
+    if (end.kind != JsonKind::end)
+      return reader_.wrong(end.extent.offset, "something follows after its end");
+    if (is_single && list_.layers.empty()) BTF_TRY(add(std::move(single)));
+    return std::move(list_);
+  }
+
+ private:
+  // Calls `take` with each item's first token.
+  template <typename Take>
+  Status items(std::string_view what, Take&& take) {
+    BTF_TRY(reader_.expect(JsonKind::array_begin, what));
+    for (;;) {
+      BTF_ASSIGN(const JsonToken token, reader_.next());
+      if (token.kind == JsonKind::array_end) return {};
+      BTF_TRY(take(token));
+    }
+  }
+
+  Status take_layers() {
+    return items("its 'Layers'", [&](const JsonToken& token) -> Status {
+      EngineLayer layer;
+      metadata_.clear();
+      if (token.kind == JsonKind::string) {
+        layer.name = token.text;
+      } else if (token.kind == JsonKind::object_begin) {
+        BTF_TRY(reader_.members(
+            [&](const JsonToken& name) { return take_layer_member(name.text, layer); }));
+      } else {
+        return reader_.wrong(token.extent.offset, "layer " + std::to_string(list_.layers.size()) +
+                                                      " is " +
+                                                      std::string(json_kind_name(token.kind)) +
+                                                      " and neither a name nor an object");
+      }
+      return add(std::move(layer));
+    });
+  }
+
+  Status add(EngineLayer layer) {
+    layer.nodes = nodes_of_metadata(metadata_);
+    if (layer.nodes.empty()) layer.nodes = nodes_of_name(layer.name);
+    list_.layers.push_back(std::move(layer));
+    if (list_.layers.size() > kMostLayers)
+      return reader_.wrong(reader_.offset(),
+                           "more than " + std::to_string(kMostLayers) + " layers");
+    return {};
+  }
+
+  Status take_layer_member(std::string_view name, EngineLayer& layer) {
+    if (name == "Name") return take_text("'Name' of a layer", layer.name);
+    if (name == "LayerType") return take_text("'LayerType' of a layer", layer.type);
+    if (name == "Metadata") return take_text("'Metadata' of a layer", metadata_);
+    if (name == "Inputs") return take_tensors("'Inputs' of a layer", layer.inputs, false);
+    if (name == "Outputs") return take_tensors("'Outputs' of a layer", layer.outputs, true);
+    if (name == "Weights") return take_weights(layer);
+    BTF_TRY(reader_.skip_value());
+    return {};
+  }
+
+  Status take_tensors(std::string_view what, std::vector<std::uint32_t>& numbers, bool made) {
+    return items(what, [&](const JsonToken& token) -> Status {
+      TensorSaid said;
+      if (token.kind == JsonKind::string) {
+        said.name = token.text;
+      } else if (token.kind == JsonKind::object_begin) {
+        BTF_TRY(reader_.members(
+            [&](const JsonToken& name) { return take_tensor_member(name.text, said); }));
+      } else {
+        return reader_.wrong(token.extent.offset, std::string(what) + " has what is no tensor");
+      }
+      if (said.name.empty()) return {};
+      BTF_ASSIGN(const std::uint32_t number, number_of(said.name));
+      engine::take_tensor(list_.tensors[number], said, made);
+      numbers.push_back(number);
+      return {};
+    });
+  }
+
+  Result<std::uint32_t> number_of(const std::string& name) {
+    const std::uint32_t number = list_.number_of(name);
+    if (list_.tensors.size() > kMostTensors)
+      return reader_.wrong(reader_.offset(),
+                           "more than " + std::to_string(kMostTensors) + " tensors");
+    return number;
+  }
+
+  // 11.x has type and format apart.
+  Status take_tensor_member(std::string_view name, TensorSaid& said) {
+    if (name == "Name") return take_text("'Name' of a tensor", said.name);
+    if (name == "Format/Datatype" || name == "Format")
+      return take_text("the format of a tensor", said.format);
+    if (name == "Datatype" || name == "DataType")
+      return take_text("the type of a tensor", said.dtype);
+    if (name == "Dimensions") return take_dims(said.dims.emplace());
+    BTF_TRY(reader_.skip_value());
+    return {};
+  }
+
+  Status take_dims(std::vector<std::int64_t>& dims) {
+    return items("'Dimensions' of a tensor", [&](const JsonToken& token) -> Status {
+      const auto dim = token.kind == JsonKind::number ? exact_i64(token.text) : std::nullopt;
+      if (!dim || *dim < -1)
+        return reader_.wrong(token.extent.offset,
+                             "a dim of a tensor is no number of 0 or more, "
+                             "nor -1");
+      if (dims.size() == kMaxRank)
+        return reader_.wrong(token.extent.offset, "'Dimensions' of a tensor has more than " +
+                                                      std::to_string(kMaxRank) + " dims");
+      dims.push_back(*dim);
+      return {};
+    });
+  }
+
+  Status take_weights(EngineLayer& layer) {
+    BTF_ASSIGN(const JsonToken token, reader_.next());
+    if (token.kind != JsonKind::object_begin) return reader_.skip(token);
+    return reader_.members([&](const JsonToken& name) -> Status {
+      if (name.text != "Type") {
+        BTF_TRY(reader_.skip_value());
+        return {};
+      }
+      std::string type;
+      BTF_TRY(take_text("'Type' of weights", type));
+      if (const auto dtype = parse_dtype(type)) layer.weights = *dtype;
+      return {};
+    });
+  }
+
+  // Inputs too, which no layer makes.
+  Status take_bindings() {
+    return items("its 'Bindings'", [&](const JsonToken& token) -> Status {
+      if (token.kind != JsonKind::string) return reader_.skip(token);
+      BTF_ASSIGN(const std::uint32_t number, number_of(std::string(token.text)));
+      list_.tensors[number].output = true;
+      return {};
+    });
+  }
+
+  Status take_io_tensors() {
+    return items("its 'I/O Tensors'", [&](const JsonToken& token) -> Status {
+      if (token.kind != JsonKind::object_begin) return reader_.skip(token);
+      TensorSaid said;
+      BTF_TRY(reader_.members(
+          [&](const JsonToken& name) { return take_tensor_member(name.text, said); }));
+      if (said.name.empty()) return {};
+      BTF_ASSIGN(const std::uint32_t number, number_of(said.name));
+      engine::take_tensor(list_.tensors[number], said, false);
+      list_.tensors[number].output = true;
+      return {};
+    });
+  }
+
+  Status take_text(std::string_view what, std::string& text) {
+    BTF_ASSIGN(const JsonToken token, reader_.next());
+    if (token.kind == JsonKind::null) return {};
+    if (token.kind != JsonKind::string || !token.kept)
+      return reader_.wrong(token.extent.offset, std::string(what) + " is not a text");
+    text = token.text;
+    return {};
+  }
+
+  JsonReader reader_;
+  EngineList list_;
+  std::string metadata_;  // of the layer that is read
+};
+
+}  // namespace
+
+Result<EngineList> read_json_list(const ByteSource& source) { return JsonList(source).read(); }
+
+namespace {
+
+// The lines that trtexec --dumpLayerInfo writes into its log:
+//   [11/26/2026-10:00:00] [I] Layers:
+//   Name: conv1 + relu1, LayerType: CaskConvolution, Inputs: [ { Name: x, Location: Device,
+//     Dimensions: [1,3,8,8], Format/Datatype: Row major linear FP32 }], Outputs: [ {..} ], ..
+// each in one line; or, of an engine that was built without details, the names alone.
+
+constexpr std::string_view kName = "Name: ";
+constexpr std::string_view kType = ", LayerType: ";
+constexpr std::string_view kInputs = ", Inputs: [";
+constexpr std::string_view kOutputs = ", Outputs: [";
+constexpr std::string_view kDims = ", Dimensions: [";
+constexpr std::string_view kFormat = ", Format/Datatype: ";
+
+// The text between the end of `begin` and the next of `ends`; of the rest the beginning of that.
+std::string_view between(std::string_view text, std::string_view begin,
+                         std::initializer_list<std::string_view> ends) {
+  const std::size_t at = text.find(begin);
+  if (at == text.npos) return {};
+  text.remove_prefix(at + begin.size());
+  std::size_t end = text.size();
+  for (const std::string_view one : ends) end = std::min(end, text.find(one));
+  return text.substr(0, end);
+}
+
+// "[11/26/2026-10:00:00] [I] [TRT] Layers:" -> "Layers:"
+std::string_view without_log_marks(std::string_view line) {
+  while (line.starts_with('[')) {
+    const std::size_t end = line.find("] ");
+    if (end == line.npos) break;
+    line.remove_prefix(end + 2);
+  }
+  return line;
+}
+
+class TextList {
+ public:
+  explicit TextList(const ByteSource& source) : bytes_(source, {0, source.size()}) {}
+
+  Result<EngineList> read() {
+    std::string line;
+    for (std::uint64_t number = 1; next(line); ++number) {
+      const Status taken = take_line(line);
+      if (!taken) return std::unexpected(taken.error().within("line " + std::to_string(number)));
+    }
+    BTF_TRY(bytes_.trouble());
+    return std::move(list_);
+  }
+
+ private:
+  bool next(std::string& line) {
+    line.clear();
+    if (bytes_.peek() == JsonBytes::kEnd) return false;
+    for (;;) {
+      if (bytes_.peek() == JsonBytes::kEnd) return true;
+      const std::string_view held = bytes_.held();
+      const std::size_t end = held.find('\n');
+      line += held.substr(0, end);
+      bytes_.take(std::min(end, held.size()));
+      if (end == held.npos) continue;
+      bytes_.take();
+      if (line.ends_with('\r')) line.pop_back();
+      return true;
+    }
+  }
+
+  Status take_line(std::string_view line) {
+    const std::string_view said = without_log_marks(line);
+    if (said.starts_with(kName) && said.contains(kType)) return take_layer(said);
+    if (said == "Layers:") {
+      names_ = true;
+      return {};
+    }
+    if (said.empty() || said.starts_with("Bindings:") || (names_ && said.size() != line.size()))
+      names_ = false;
+    if (!names_) return {};
+    return add({.name = std::string(said), .nodes = nodes_of_name(said)});
+  }
+
+  Status add(EngineLayer layer) {
+    list_.layers.push_back(std::move(layer));
+    if (list_.layers.size() > kMostLayers)
+      return malformed("engine-list", bytes_.offset(),
+                       "more than " + std::to_string(kMostLayers) + " layers");
+    return {};
+  }
+
+  Status take_layer(std::string_view line) {
+    names_ = false;
+    EngineLayer layer{.name = std::string(between(line, kName, {kType})),
+                      .type = std::string(between(line, kType, {", "}))};
+    const std::size_t outputs = line.find(kOutputs);
+    BTF_TRY(take_tensors(between(line.substr(0, outputs), kInputs, {}), layer.inputs, false));
+    if (outputs != line.npos)
+      BTF_TRY(take_tensors(line.substr(outputs + kOutputs.size()), layer.outputs, true));
+    const std::string_view weights = between(line, ", Weights: {", {"}"});
+    if (const auto dtype = parse_dtype(between(weights, "Type: ", {",", " ", "}"})))
+      layer.weights = *dtype;
+    layer.nodes = nodes_of_metadata(between(line, ", Metadata: ", {", StreamId", ", TacticName"}));
+    if (layer.nodes.empty()) layer.nodes = nodes_of_name(layer.name);
+    return add(std::move(layer));
+  }
+
+  // "{ Name: a, .. }, { Name: b, .. }], what follows"
+  Status take_tensors(std::string_view text, std::vector<std::uint32_t>& numbers, bool made) {
+    constexpr std::string_view kTensor = "{ Name: ";
+    for (;;) {
+      const std::size_t skipped = text.find_first_not_of(", ");
+      if (skipped == text.npos || !text.substr(skipped).starts_with(kTensor)) return {};
+      text.remove_prefix(skipped + kTensor.size());
+      std::size_t end = text.find(" }");
+      if (end == text.npos) end = text.find('}');
+      if (end == text.npos)
+        return malformed("engine-list", bytes_.offset(), "a tensor of the layer has no end");
+      TensorSaid said;
+      BTF_ASSIGN(said, tensor_in(text.substr(0, end)));
+      const std::uint32_t number = list_.number_of(said.name);
+      engine::take_tensor(list_.tensors[number], said, made);
+      numbers.push_back(number);
+      text.remove_prefix(text.find('}', end) + 1);
+    }
+  }
+
+  // "a, Location: Device, Dimensions: [1,3,8,8], Format/Datatype: Half"
+  Result<TensorSaid> tensor_in(std::string_view text) const {
+    TensorSaid said;
+    said.name = text.substr(0, std::min({text.find(", Location: "), text.find(kDims),
+                                         text.find(kFormat), text.size()}));
+    said.format = between(text, kFormat, {});
+    if (text.contains(kDims)) {
+      said.dims.emplace();
+      std::string_view list = between(text, kDims, {"]"});
+      while (!list.empty()) {
+        const std::size_t end = list.find(',');
+        std::string_view word = list.substr(0, end);
+        while (word.starts_with(' ')) word.remove_prefix(1);
+        const bool dynamic = word == "-1";
+        const auto dim = parse_number<std::uint64_t>(word);
+        if ((!dim && !dynamic) || said.dims->size() == kMaxRank ||
+            (dim && *dim > std::uint64_t{INT64_MAX}))
+          return malformed("engine-list", bytes_.offset(),
+                           "'" + said.name + "' has dims that are no numbers");
+        said.dims->push_back(dynamic ? -1 : static_cast<std::int64_t>(*dim));
+        list.remove_prefix(end == list.npos ? list.size() : end + 1);
+      }
+    }
+    return said;
+  }
+
+  JsonBytes bytes_;
+  EngineList list_;
+  bool names_ = false;  // of layers follow, a line each
+};
+
+}  // namespace
+
+Result<EngineList> read_text_list(const ByteSource& source) { return TextList(source).read(); }
+
+}  // namespace btf::engine
 
 namespace btf {
 namespace {
@@ -73,8 +550,7 @@ void settle_roles(EngineList& list) {
 }  // namespace
 
 std::uint32_t EngineList::number_of(const std::string& tensor) {
-  const auto [at, added] =
-      numbers_.try_emplace(tensor, static_cast<std::uint32_t>(tensors.size()));
+  const auto [at, added] = numbers_.try_emplace(tensor, static_cast<std::uint32_t>(tensors.size()));
   if (added) tensors.push_back({.name = tensor});
   return at->second;
 }
@@ -206,8 +682,7 @@ void take_part(std::string_view part, std::vector<std::string>& nodes, int depth
 std::vector<std::string> nodes_of_name(std::string_view layer) {
   constexpr std::string_view kCopy = "Reformatting CopyNode for ";
   std::vector<std::string> nodes;
-  if (!layer.starts_with(kCopy) && !is_made_by_tensorrt(layer))
-    take_parts(layer, " + ", nodes, 0);
+  if (!layer.starts_with(kCopy) && !is_made_by_tensorrt(layer)) take_parts(layer, " + ", nodes, 0);
   return nodes;
 }
 

@@ -2,17 +2,444 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "btf/error.h"
+#include "btf/execution.h"
 #include "btf/fit/share.h"
+#include "btf/tensor_set.h"
 #include "btf/try.h"
-#include "fit/inputs.h"
-#include "fit/items/item_pieces.h"
-#include "fit/one_type.h"
-#include "fit/rule/judge.h"
-#include "fit/scales/scaled_types.h"
+#include "elements/cast.h"
+#include "fit/dump_measures.h"
+#include "fit/items.h"
+#include "fit/judge.h"
+#include "fit/node_measure.h"
+#include "fit/scaled_layers.h"
+#include "fit/scaled_tensor.h"
+#include "fit/sensitivity.h"
+#include "network/network.h"
 
 namespace btf {
+namespace {
+
+struct FitInputs {
+  std::unique_ptr<const network::Network> network;  // nullptr: there is none
+  std::vector<Dump> dumps;
+  FitReport report;  // with what was seen of dumps so far
+};
+
+// The fit of one type, over all dumps.
+
+// Measures of a type by several processes. Nothing: all is measured here.
+struct KnownOfType {
+  const ItemPieces* pieces = nullptr;
+  std::size_t type = 0;  // of the plan
+};
+
+using network::kNoValue;
+using network::Network;
+
+// Finds tensors of the dumps that are no floats, are narrow already, or are not in the graph.
+Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, bool graph,
+                     FitReport& report) {
+  std::uint64_t floats = 0;
+  for (std::size_t d = 0; d < dumps.size(); ++d) {
+    std::uint64_t narrow = 0;
+    std::string first;
+    for (const DumpedTensor& tensor : dumps[d].tensors()) {
+      BTF_ASSIGN(const auto file, sets[d].file(tensor.place.member));
+      const auto read = file->tensor(tensor.place.index);
+      if (!read)
+        dumps[d].note(read.error().in_file(sets[d].path()).within("'" + tensor.name + "'"));
+      if (!read || !read->dtype) continue;
+      const DTypeInfo& dtype = info(*read->dtype);
+      if (!dtype.floating()) {
+        ++report.integers;
+        continue;
+      }
+      ++floats;
+      if (dtype.bits < 32 && narrow++ == 0) first = tensor.name + "' is " + std::string(dtype.name);
+      if (graph && tensor.value == kNoValue && !tensor.twice &&
+          std::ranges::find(report.unused, tensor.name) == report.unused.end())
+        report.unused.push_back(tensor.name);
+    }
+    if (narrow > 0)
+      report.warnings.push_back(
+          sets[d].path() + ": '" + first + (narrow > 1 ? ", and others are narrow too" : "") +
+          ": what its numbers lost before does not show; dump a run in float32");
+  }
+  if (floats == 0 && !report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
+  if (floats == 0)
+    for (const Dump& dump : dumps)
+      for (const std::string& trouble : dump.read_troubles()) return fail(ErrorCode::io, trouble);
+  if (floats == 0)
+    return fail(ErrorCode::refused, "no tensor of " + sets[0].path() + " holds floats");
+  if (graph && report.unused.size() == floats)
+    return fail(ErrorCode::refused, "no tensor of " + sets[0].path() + " is in the graph: '" +
+                                        report.unused.front() + "' is not");
+  return {};
+}
+
+// An error: nothing can be measured.
+Result<FitInputs> open_fit(std::span<TensorSet> sets, const FitOptions& options) {
+  if (sets.empty() || options.dtypes.empty())
+    return fail(ErrorCode::invalid_argument, "there is no dump, or no dtype");
+  for (const DType dtype : options.dtypes)
+    if (dtype != DType::float16 && dtype != DType::bfloat16 && !fits_by_scale(dtype))
+      return fail(ErrorCode::unsupported,
+                  std::string(info(dtype).name) +
+                      " is not judged: float16, bfloat16 and signed types of 8 bits or fewer are");
+  FitInputs inputs;
+  inputs.report.graph = options.graph;
+  if (options.graph) {
+    BTF_ASSIGN(Network network, Network::read(*options.graph));
+    if (network.nodes().empty())
+      return std::unexpected(
+          Error{ErrorCode::refused, "it has no graph with nodes"}.in_file(*options.graph));
+    inputs.network = std::make_unique<const Network>(std::move(network));
+  }
+  for (TensorSet& set : sets) {
+    inputs.report.dumps.push_back(set.path());
+    BTF_ASSIGN(Dump dump, Dump::list(set, inputs.network.get(), inputs.report.troubles));
+    inputs.dumps.push_back(std::move(dump));
+  }
+  BTF_TRY(look_at_dumps(inputs.dumps, sets, inputs.network != nullptr, inputs.report));
+  return inputs;
+}
+
+using network::kNoNode;
+
+FitTensor tensor_of(std::string name, const TensorMeasure& measure, const NarrowType& type) {
+  return {.name = std::move(name),
+          .elements = measure.elements,
+          .nan = measure.nan,
+          .infinite = measure.infinite,
+          .largest = measure.largest,
+          .smallest = measure.smallest,
+          .rms = measure.rms(),
+          .margin = measure.largest > 0 ? type.largest() / measure.largest : HUGE_VAL,
+          .error = measure.error(),
+          .beyond = measure.beyond,
+          .lost = measure.lost};
+}
+
+FitOfType of_type(const NarrowType& type) {
+  return {.dtype = type.dtype(),
+          .largest = type.largest(),
+          .smallest = type.smallest(),
+          .unit_roundoff = type.unit_roundoff(),
+          .tensors = {},
+          .layers = {},
+          .outputs = {}};
+}
+
+// All dumps together, for one type.
+class Union {
+ public:
+  Union(const Network& network, const Flow& flow, const NarrowType& type)
+      : network_(network), flow_(flow), type_(type) {}
+
+  void take(const Dump& dump, const DumpMeasures& measures) {
+    auto found = judge_nodes(network_, flow_, dump, measures, type_);
+    if (values_.empty()) {
+      values_.resize(network_.values().size());
+      layers_.resize(network_.nodes().size());
+    }
+    for (std::uint32_t value = 0; value < values_.size(); ++value) {
+      const ValueNoise& own = measures.values[value];
+      if (!own.floating) continue;
+      if (network_.values()[value].weight && values_[value].elements > 0) continue;
+      values_[value].add(own.measure);
+    }
+    for (std::uint32_t node = 0; node < layers_.size(); ++node) {
+      Layer& layer = layers_[node];
+      if (!is_fit_layer(network_, measures, node)) continue;
+      layer.there = true;
+      const std::string& trouble = measures.nodes[node].trouble;
+      layer.judged |= trouble.empty();
+      if (layer.trouble.empty()) layer.trouble = trouble;
+      for (const NodeFinding& finding : found[node]) add(layer, finding);
+    }
+    AssumedNodes nodes{std::vector<bool>(layers_.size()), std::vector<bool>(layers_.size())};
+    for (const auto& [node, findings] : found) {
+      if (gives_infinite(findings)) nodes.infinite[node] = true;
+      for (const NodeFinding& finding : findings)
+        // Its own findings tell, if there are any.
+        if (finding.reason == FitReason::feeds && finding.limit == 0 && found[finding.node].empty())
+          nodes.infinite[finding.node] = true;
+    }
+    const std::vector<double> narrow = output_errors(network_, measures, type_, nodes);
+    nodes.infinite.assign(layers_.size(), false);
+    for (const auto& [node, findings] : found) nodes.wide[node] = !findings.empty();
+    const std::vector<double> kept = output_errors(network_, measures, type_, nodes);
+    outputs_.resize(narrow.size());
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+      outputs_[i].narrow = std::max(outputs_[i].narrow, narrow[i]);
+      outputs_[i].kept = std::max(outputs_[i].kept, kept[i]);
+      outputs_[i].there |= measures.values[network_.outputs()[i]].floating;
+    }
+  }
+
+  FitOfType result() const {
+    FitOfType result = of_type(type_);
+    for (std::uint32_t value = 0; value < values_.size(); ++value) {
+      if (values_[value].elements == 0) continue;
+      result.tensors.push_back(tensor_of(network_.values()[value].name, values_[value], type_));
+      result.tensors.back().weight = network_.values()[value].weight.has_value();
+    }
+    for (std::uint32_t node = 0; node < layers_.size(); ++node)
+      if (layers_[node].there) result.layers.push_back(layer_of(node));
+    for (const FitLayer& layer : result.layers) {
+      result.wide += layer.state == FitState::wide ? 1 : 0;
+      result.unjudged += layer.state == FitState::unjudged ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (outputs_[i].there)
+        result.outputs.push_back({.name = network_.values()[network_.outputs()[i]].name,
+                                  .narrow = outputs_[i].narrow,
+                                  .kept = outputs_[i].kept});
+    return result;
+  }
+
+ private:
+  // Not what only comes near the end of the range.
+  bool gives_infinite(const std::vector<NodeFinding>& findings) const {
+    return std::ranges::any_of(findings, [&](const NodeFinding& finding) {
+      const bool overflow = finding.reason == FitReason::overflow_output ||
+                            finding.reason == FitReason::overflow_input ||
+                            finding.reason == FitReason::overflow_inside;
+      return finding.reason == FitReason::nonfinite ||
+             (overflow && finding.number > type_.largest());
+    });
+  }
+
+  struct Found {
+    NodeFinding finding;
+    std::uint64_t dumps = 0;
+  };
+  struct Layer {
+    bool there = false;
+    bool judged = false;
+    std::string trouble{};
+    std::vector<Found> found{};
+  };
+  struct Output {
+    double narrow = 0;
+    double kept = 0;
+    bool there = false;
+  };
+
+  static void add(Layer& layer, const NodeFinding& finding) {
+    for (Found& known : layer.found) {
+      if (known.finding.reason != finding.reason || known.finding.value != finding.value) continue;
+      ++known.dumps;
+      known.finding.number = std::max(known.finding.number, finding.number);
+      known.finding.limit = std::min(known.finding.limit, finding.limit);
+      return;
+    }
+    layer.found.push_back({finding, 1});
+  }
+
+  FitLayer layer_of(std::uint32_t node) const {
+    const Layer& own = layers_[node];
+    const network::Node& made = network_.nodes()[node];
+    FitLayer layer{.name = layer_name(network_, node),
+                   .named = !made.name.empty(),
+                   .op = made.op,
+                   .outputs = {}};
+    for (const std::uint32_t output : made.outputs)
+      if (output != kNoValue) layer.outputs.push_back(network_.values()[output].name);
+    for (const Found& found : own.found)
+      layer.findings.push_back(
+          {.reason = found.finding.reason,
+           .tensor =
+               found.finding.value == kNoValue ? "" : network_.values()[found.finding.value].name,
+           .layer = found.finding.node == kNoNode ? "" : layer_name(network_, found.finding.node),
+           .number = found.finding.number,
+           .limit = found.finding.limit,
+           .dumps = found.dumps});
+    if (!own.found.empty()) {
+      layer.state = FitState::wide;
+    } else if (!own.judged) {
+      layer.state = FitState::unjudged;
+      layer.why = own.trouble;
+    }
+    return layer;
+  }
+
+  const Network& network_;
+  const Flow& flow_;
+  const NarrowType& type_;
+  std::vector<TensorMeasure> values_;
+  std::vector<Layer> layers_;
+  std::vector<Output> outputs_;
+};
+
+// Without a network: tensors of the same name in several dumps are one. What cannot be read is put
+// into the report.
+Result<FitOfType> measure_alone(const std::vector<Dump>& dumps, const NarrowType& type,
+                                const KnownOfType& known, const Execution& execution,
+                                FitReport& report) {
+  std::vector<std::string> order;
+  std::map<std::string, TensorMeasure> found;
+  for (const Dump& dump : dumps)
+    for (const DumpedTensor& tensor : dump.tensors()) {
+      BTF_TRY(check_cancelled(execution));
+      const auto measure = known.pieces != nullptr ? known.pieces->tensor(known.type, tensor)
+                                                   : measure_dumped(dump, tensor, type);
+      if (!measure) {
+        report.troubles.push_back(measure.error().text());
+        continue;
+      }
+      if (!*measure) continue;
+      const auto [at, added] = found.emplace(tensor.name, **measure);
+      added ? order.push_back(tensor.name) : at->second.add(**measure);
+    }
+  FitOfType result = of_type(type);
+  for (const std::string& name : order)
+    result.tensors.push_back(tensor_of(name, found.at(name), type));
+  return result;
+}
+
+Result<FitOfType> judge_all(const Network& network, const std::vector<Dump>& dumps,
+                            const NarrowType& type, const KnownOfType& known,
+                            const Execution& execution) {
+  const Flow flow(network);
+  Union all(network, flow, type);
+  std::optional<DumpMeasures> last;
+  for (std::size_t d = 0; d < dumps.size(); ++d) {
+    DumpMeasures measures;
+    if (known.pieces != nullptr) {
+      BTF_TRY(check_cancelled(execution));
+      measures = measures_of(network, dumps[d], type, known.pieces->dump(known.type, d));
+    } else {
+      BTF_ASSIGN(measures,
+                 measure_dump(network, dumps[d], type, last ? &*last : nullptr, execution));
+    }
+    all.take(dumps[d], measures);
+    last = std::move(measures);
+  }
+  return all.result();
+}
+
+// A share of what there is to measure, a few items at a time.
+
+// As many are lost if the process ends.
+constexpr std::size_t kTogether = 32;
+
+using Texts = std::set<std::string>;
+
+Texts read_troubles(const FitPlan& plan) {
+  Texts all;
+  const auto add = [&](const std::vector<std::string>& troubles) {
+    all.insert(troubles.begin(), troubles.end());
+  };
+  for (const Dump& dump : plan.dumps()) add(dump.read_troubles());
+  if (plan.network() != nullptr) add(plan.network()->read_troubles());
+  return all;
+}
+
+// What of the item could not be read: its own values, or those that its layer reads.
+Texts troubles_of(const FitMeasures& measures, const Texts& unread) {
+  Texts found;
+  const auto take = [&](const std::string& trouble) {
+    if (!trouble.empty()) found.insert(trouble);
+  };
+  for (const FitMeasures::OfRun& run : measures.runs)
+    for (const FitMeasures::OfType& type : run.types) {
+      take(type.trouble);
+      for (const ValueNoise& value : type.values) take(value.trouble);
+      if (type.node && unread.contains(type.node->plain.trouble)) take(type.node->plain.trouble);
+    }
+  for (const ScaledMeasure& scales : measures.scales) take(scales.trouble);
+  return found;
+}
+
+class ShareMeasuring {
+ public:
+  ShareMeasuring(const FitPlan& plan, const FitOptions& options, std::optional<FileState> graph,
+                 FitShare& share)
+      : plan_(plan),
+        options_(options),
+        graph_(graph),
+        share_(share),
+        measuring_(plan, options.execution) {}
+
+  Status run() {
+    std::vector<std::uint64_t> own;
+    for (std::uint64_t number = 0; number < plan_.items().size(); ++number)
+      if (share_.is_own(number)) own.push_back(number);
+    for (std::size_t first = 0; first < own.size(); first += kTogether)
+      BTF_TRY(measure(std::span(own).subspan(first, std::min(kTogether, own.size() - first))));
+    return {};
+  }
+
+ private:
+  Status measure(std::span<const std::uint64_t> numbers) {
+    std::vector<const FitItem*> items;
+    for (const std::uint64_t number : numbers) items.push_back(&plan_.items()[number]);
+    BTF_ASSIGN(std::vector<FitMeasures> found, measuring_.run(items));
+    BTF_TRY(check_read(found));
+    const Texts unread = read_troubles(plan_);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Texts troubles = troubles_of(found[i], unread);
+      MeasuredFit measured{.trouble = troubles.empty() ? "" : *troubles.begin()};
+      measured.measures = std::make_shared<FitMeasures>(std::move(found[i]));
+      BTF_ASSIGN(measured.files, files_of(*items[i]));
+      share_.take(numbers[i], measured);
+    }
+    return {};
+  }
+
+  // An error of reading that no item tells of: the shard is to be run again.
+  Status check_read(std::span<const FitMeasures> found) {
+    const Texts unread = read_troubles(plan_);
+    for (const FitMeasures& measures : found) told_.merge(troubles_of(measures, unread));
+    for (const std::string& trouble : unread)
+      if (!told_.contains(trouble)) return fail(ErrorCode::io, trouble);
+    return {};
+  }
+
+  // Their states first: if they are unchanged after that, these are of what was read.
+  Result<decltype(MeasuredFit::files)> files_of(const FitItem& item) const {
+    decltype(MeasuredFit::files) files;
+    for (const auto& [dump, member] : plan_.members(item)) {
+      const TensorSet& set = plan_.dumps()[dump].set();
+      const std::string path = set.path(member);
+      if (std::ranges::find(files, path, [](const auto& file) { return file.first; }) ==
+          files.end())
+        files.emplace_back(path, FileState::of(path));
+      BTF_TRY(set.check_unchanged(member));
+    }
+    if (options_.graph) files.emplace_back(*options_.graph, graph_);
+    return files;
+  }
+
+  const FitPlan& plan_;
+  const FitOptions& options_;
+  std::optional<FileState> graph_;  // before it was read
+  FitShare& share_;
+  Texts told_;  // troubles of items
+  ItemMeasuring measuring_;
+};
+
+}  // namespace
+
+Status measure_fit(std::span<TensorSet> dumps, const FitOptions& options, FitShare& share) {
+  const auto graph = options.graph ? FileState::of(*options.graph) : std::nullopt;
+  BTF_ASSIGN(const FitInputs inputs, open_fit(dumps, options));
+  const FitPlan plan(inputs.network.get(), inputs.dumps, options.dtypes);
+  BTF_TRY(share.plan(plan.planned()));
+  return ShareMeasuring(plan, options, graph, share).run();
+}
+
 namespace {
 
 constexpr auto kReasonNames = std::to_array<Named<FitReason>>({

@@ -1,19 +1,467 @@
+// A file as a manifest describes it: one tensor of several, under another name.
+#include "formats/tensor_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <memory>
+#include <ranges>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "btf/file.h"
+#include "btf/output.h"
 #include "btf/try.h"
-#include "core/checked_math.h"
+#include "btf/words/did_you_mean.h"
 #include "core/finding_table.h"
-#include "formats/entry_reader.h"
-#include "formats/find_format.h"
-#include "formats/open_source.h"
-#include "formats/table/content_bound.h"
-#include "formats/table/endings.h"
+#include "core/names.h"
+#include "core/numbers.h"
+#include "formats/btf_reader.h"
+#include "formats/format.h"
+#include "formats/format_table.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/names.h"
+#include "formats/other_kinds.h"
+#include "formats/zstd.h"
+#include "formats/zstd_source.h"
 
 namespace btf {
+namespace {
+
+class EntryReader final : public TensorReader {
+ public:
+  EntryReader(std::unique_ptr<TensorReader> reader, FileEntry entry,
+              std::optional<std::uint64_t> only)
+      : reader_(std::move(reader)), entry_(std::move(entry)), only_(only) {}
+
+  std::uint64_t tensor_count() const override { return only_ ? 1 : reader_->tensor_count(); }
+
+  Result<TensorInfo> tensor(std::uint64_t index) const override {
+    BTF_ASSIGN(TensorInfo info, reader_->tensor(own(index)));
+    info.index = index;
+    return info;
+  }
+
+  Result<std::optional<std::string>> name(std::uint64_t index) const override {
+    if (entry_.name) return entry_.name;
+    return reader_->name(own(index));
+  }
+
+  Result<FileAttributes> attributes() const override {
+    BTF_ASSIGN(FileAttributes all, reader_->attributes());
+    if (only_) {
+      auto of_it = all.tensors.extract(*only_);
+      all.tensors.clear();
+      // Its scales are other tensors of the file.
+      if (of_it) of_it.mapped().quantized.reset();
+      if (of_it) all.tensors.emplace(0, std::move(of_it.mapped()));
+    }
+    if (entry_.order) all.tensors[0].order = entry_.order;
+    if (!entry_.role.empty()) all.tensors[0].role = entry_.role;
+    return all;
+  }
+
+  std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
+    return reader_->record_offset(own(index));
+  }
+  bool overlap_is_settled() const override { return only_ || reader_->overlap_is_settled(); }
+  Result<const ByteSource*> elements(std::uint64_t index) const override {
+    return reader_->elements(own(index));
+  }
+  Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const override {
+    BTF_ASSIGN(std::optional<TensorInfo> info, reader_->dequantized(own(index)));
+    if (info) info->index = index;
+    return info;
+  }
+  // A manifest's entry may be part of a file, so the rest need not be complete.
+  Status check_complete() const override { return only_ ? Status() : reader_->check_complete(); }
+  Status check_unchanged() const override { return reader_->check_unchanged(); }
+
+ private:
+  std::uint64_t own(std::uint64_t index) const { return only_.value_or(index); }
+
+  std::unique_ptr<TensorReader> reader_;
+  FileEntry entry_;
+  std::optional<std::uint64_t> only_;
+};
+
+Result<std::uint64_t> find_tensor(const TensorReader& reader, const std::string& wanted) {
+  for (std::uint64_t i = 0; i < reader.tensor_count(); ++i) {
+    BTF_ASSIGN(const std::optional<std::string> name, reader.name(i));
+    if (name == wanted) return i;
+  }
+  return fail(ErrorCode::invalid_argument, "has no tensor '" + wanted + "'");
+}
+
+std::string count_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " tensor" : " tensors");
+}
+
+// The source without what stands before the entry's bytes and behind them; the source itself if
+// the entry does not say where it begins.
+Result<std::unique_ptr<ByteSource>> entry_source(std::unique_ptr<ByteSource> source,
+                                                 const OpenRequest& request) {
+  const auto& entry = request.options.entry;
+  if (!entry || !entry->offset) return source;
+  const std::uint64_t begin = *entry->offset;
+  const std::uint64_t wanted = expected_bytes(request).value_or(0);
+  if (!fits(begin, wanted, source->size()))
+    return malformed("raw-size", std::min(begin, source->size()),
+                     std::to_string(wanted) + " bytes were expected from byte " +
+                         std::to_string(begin) + " on, the file has " +
+                         std::to_string(source->size()));
+  std::vector<Piece> pieces;
+  if (wanted > 0)
+    pieces.push_back({.begin = 0, .length = wanted, .source = std::move(source), .offset = begin});
+  return piecewise_source(std::move(pieces));
+}
+
+// `reader` itself if there is no entry.
+Result<std::unique_ptr<TensorReader>> entry_reader(std::unique_ptr<TensorReader> reader,
+                                                   const OpenRequest& request) {
+  const auto& entry = request.options.entry;
+  if (!entry) return reader;
+  const std::uint64_t count = reader->tensor_count();
+  std::optional<std::uint64_t> only = entry->tensor_number;
+  if (entry->tensor_name) {
+    BTF_ASSIGN(only, find_tensor(*reader, *entry->tensor_name));
+  }
+  if (only && *only >= count)
+    return fail(ErrorCode::invalid_argument, "there is no tensor " + std::to_string(*only) +
+                                                 ", the file has " + std::to_string(count));
+  if (!only && count != 1 && (entry->name || entry->order))
+    return fail(ErrorCode::invalid_argument,
+                "has " + count_text(count) + ", and the manifest does not say which one it names");
+  return std::make_unique<EntryReader>(std::move(reader), *entry, only);
+}
+
+// "PyTorch files are", "a file of vectors is": what goes in front of "not written".
+std::string files_called(std::string_view title) {
+  for (const std::string_view word : {" file", " model", " engine", " checkpoint"})
+    if (title.ends_with(word)) return std::string(title.substr(title.find(' ') + 1)) + "s are";
+  return std::string(title) + " is";
+}
+
+std::string written_names() {
+  return name_list(formats() | std::views::filter(&FormatRow::writer));
+}
+
+// A name is read by other tools, or by people, who would not get what it says.
+Status check_name(const WriteRequest& request, const std::optional<FileEnding>& ending,
+                  const FormatRow& row) {
+  const auto refuse = [&](std::string_view named, const std::string& written) -> Status {
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument,
+              "the extension says " + std::string(named) + ", the format is " + written}
+            .in_file(request.path));
+  };
+  const std::string title(row.title);
+  if (ending && ending->format.empty())
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument,
+              files_called(ending->title) + " not written; these are: " + written_names()}
+            .in_file(request.path));
+  const bool named_so = ends_as_compressed(request.path);
+  if (ending && ending->format != row.name)
+    return refuse(ending->title, request.compressed ? "compressed " + title : title);
+  if (named_so && !request.compressed) return refuse("a compressed file", "uncompressed " + title);
+  // BTF is recognized by its first bytes, compressed or not.
+  if (request.compressed && !named_so && ending && &row != &default_format())
+    return refuse(ending->title, "compressed " + title);
+  return {};
+}
+
+// An empty file, or a stand-in for one.
+Status refuse_stand_ins(const ByteSource& source) {
+  if (source.size() == 0 && !source.more_follows())
+    return malformed("file-too-short", 0, "is empty: 0 bytes");
+  BTF_ASSIGN(const auto kind, find_stand_in(source));
+  return kind ? fail(ErrorCode::unsupported, kind->text) : Status();
+}
+
+FindingCode finding_of_unknown(std::string_view path, bool table_fits) {
+  if (const auto ending = find_ending(content_name(path)); ending && !ending->format.empty())
+    if (const FormatRow& row = format_named(ending->format); row.misnamed) return *row.misnamed;
+  return table_fits ? FindingCode("not-btf") : FindingCode("offset-table-too-long");
+}
+
+// A file that no other row recognizes is BTF if its bytes or its name say so; a stream has no name.
+Status check_btf_at_all(const ByteSource& source, const OpenRequest& request) {
+  const std::string_view name = content_name(request.path);
+  const bool called = name.ends_with(".btf");
+  const bool unnamed = name == "-" || name.starts_with("/dev/");
+  BTF_ASSIGN(const bool table_fits, offset_table_fits(source));
+  if (called && table_fits) return {};
+  BTF_ASSIGN(const BtfLook look, look_of_btf(source));
+  if (look == BtfLook::sound) return {};
+  BTF_ASSIGN(const auto kind, find_other_kind(source, request.path));
+  if (kind) return fail(ErrorCode::unsupported, kind->text);
+  // The reader compares the spec with the content.
+  const bool no_count = source.size() < sizeof(std::uint64_t);
+  if (called || no_count || request.options.spec || (unnamed && look == BtfLook::no_record))
+    return {};
+  return malformed(finding_of_unknown(request.path, table_fits), 0,
+                   unknown_kind(source, request.path));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> expected_bytes(const OpenRequest& request) {
+  for (const FormatRow& row : formats())
+    if (row.expected_bytes != nullptr)
+      if (const auto bytes = row.expected_bytes(request)) return bytes;
+  return std::nullopt;
+}
+
+Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
+  // As many bytes as were said are these, whatever they look like.
+  const std::optional<std::uint64_t> expected = expected_bytes(request);
+  if (!source.more_follows() && expected == source.size()) return &format_with(kUndescribed);
+  if (!expected || source.size() > 0) BTF_TRY(refuse_stand_ins(source));
+  for (const FormatRow& row : formats()) {
+    if (&row == &default_format()) BTF_TRY(check_btf_at_all(source, request));
+    BTF_ASSIGN(const bool recognized, row.recognizes(source, request));
+    if (recognized) return &row;
+  }
+  return &default_format();
+}
+
+std::vector<std::string_view> output_formats() {
+  std::vector<std::string_view> names;
+  for (const FormatRow& row : formats())
+    if (row.writer != nullptr) names.emplace_back(row.name);
+  return names;
+}
+
+// The names of formats that may be meant by `word`.
+std::string formats_meant(std::string_view word) {
+  return did_you_mean(word, output_formats()) + "; there are " +
+         name_list(formats() | std::views::filter(&FormatRow::writer));
+}
+
+Result<const FormatRow*> format_to_write(const WriteRequest& request) {
+  const auto ending = find_ending(content_name(request.path));
+  const bool ours = ending && !ending->format.empty();
+  const std::string_view name = !request.format.empty()   ? request.format
+                                : request.spec != nullptr ? format_with(kUndescribed).name
+                                : ours                    ? ending->format
+                                                          : default_format().name;
+  const auto row = std::ranges::find_if(
+      formats(), [&](const FormatRow& candidate) { return same_name(candidate.name, name); });
+  if (row == formats().end())
+    return fail(ErrorCode::invalid_argument, "unknown format '" + std::string(request.format) +
+                                                 "'" + formats_meant(request.format));
+  if (request.spec != nullptr && !row->has(kUndescribed))
+    return fail(ErrorCode::invalid_argument,
+                "the spec of an output is for raw bytes, not for " + std::string(row->title));
+  if (row->writer == nullptr)
+    return fail(
+        ErrorCode::unsupported,
+        std::string(row->title) + " is read and not written; these are: " + written_names());
+  if (request.format.empty()) BTF_TRY(check_name(request, ending, *row));
+  return &*row;
+}
+
+namespace {
+
+// Copies what cannot seek, as far as it can be wanted.
+Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
+                                          std::optional<std::uint64_t> expected) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(expected));
+  std::vector<std::byte> buffer(1U << 18);
+  for (;;) {
+    BTF_ASSIGN(const std::uint64_t most, copy.most());
+    const std::uint64_t wanted = most - copy.size();
+    // One byte more tells whether there are any.
+    const std::uint64_t some = std::clamp<std::uint64_t>(wanted, 1, buffer.size());
+    BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
+    const bool more_follows = got > 0 && wanted == 0;
+    if (more_follows) BTF_TRY(copy.check_room());
+    if (got == 0 || more_follows)
+      return copied_source(name, std::move(copy).release(), {.more_follows = more_follows});
+    BTF_TRY(copy.append(std::span(buffer).first(got)));
+  }
+}
+
+// Front to back, with a look at the first bytes before they are taken.
+class Stream {
+ public:
+  explicit Stream(Descriptor fd) : fd_(std::move(fd)) {}
+
+  Result<bool> begins_as_zstd() {
+    while (end_ < start_.size()) {
+      BTF_ASSIGN(const std::size_t got, read(std::span(start_).subspan(end_)));
+      if (got == 0) return false;
+      end_ += got;
+    }
+    return zstd::recognizes(start_);
+  }
+
+  Result<std::size_t> pull(std::span<std::byte> out) {
+    if (taken_ == end_) return read(out);
+    const std::size_t some = std::min(out.size(), end_ - taken_);
+    std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(taken_), some, out.begin());
+    taken_ += some;
+    return some;
+  }
+
+ private:
+  Result<std::size_t> read(std::span<std::byte> out) {
+    for (;;) {
+      const ssize_t got = ::read(fd_.get(), out.data(), out.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) return system_failure("read");
+    }
+  }
+
+  Descriptor fd_;
+  std::array<std::byte, zstd::kMagicBytes> start_{};
+  std::size_t end_ = 0;    // bytes of start_ that are there
+  std::size_t taken_ = 0;  // and of these, that were pulled
+};
+
+// As it is, also if it is compressed.
+Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descriptor fd) {
+  Stream stream(std::move(fd));
+  return spool(name, [&](std::span<std::byte> out) { return stream.pull(out); }, kUnlimited);
+}
+
+Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
+                                              std::unique_ptr<ByteSource> file,
+                                              std::optional<std::uint64_t> expected) {
+  BTF_ASSIGN(const bool seekable, zstd::has_seek_table(*file));
+  if (seekable) {
+    BTF_ASSIGN(zstd::SeekTable table, zstd::SeekTable::read(*file));
+    if (table.largest_content() <= zstd::kLargestFrame)
+      return zstd::seekable_source(name, std::move(file), std::move(table));
+  }
+  const auto pull =
+      [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
+    out = out.first(std::min<std::uint64_t>(out.size(), file->size() - at));
+    BTF_TRY(file->read_at(at, out));
+    at += out.size();
+    return out.size();
+  };
+  BTF_ASSIGN(zstd::Unpacked unpacked,
+             zstd::unpack(pull, expected, [&] { return zstd::most_content(*file); }));
+  BTF_TRY(file->check_unchanged());
+  return copied_source(name, std::move(unpacked.content),
+                       {.compressed = true, .more_follows = unpacked.more_follows});
+}
+
+// Raw bytes may begin as zstd does. As many as were expected are taken as they are, unless they are
+// a whole zstd file with as much content.
+Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
+                                                     std::unique_ptr<ByteSource> file,
+                                                     std::optional<std::uint64_t> expected) {
+  if (file->size() != expected) return open_zstd(name, std::move(file), expected);
+  const std::shared_ptr<const ByteSource> shared = std::move(file);
+  auto content = open_zstd(name, shared_source(shared), expected);
+  const bool zstd = content ? (*content)->size() == *expected : content.error().finding.empty();
+  if (zstd) return content;
+  return shared_source(shared);
+}
+
+// Its first bytes, up to this many.
+Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(most));
+  std::vector<std::byte> buffer(1U << 18);
+  while (copy.size() < most) {
+    const std::uint64_t some = std::min<std::uint64_t>(most - copy.size(), buffer.size());
+    BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
+    if (got == 0) break;
+    BTF_TRY(copy.append(std::span(buffer).first(got)));
+  }
+  return std::move(copy).release();
+}
+
+Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
+                                                     const zstd::Pull& pull,
+                                                     std::optional<std::uint64_t> expected) {
+  BTF_ASSIGN(zstd::Unpacked unpacked, zstd::unpack(pull, expected));
+  return copied_source(name, std::move(unpacked.content),
+                       {.compressed = true, .more_follows = unpacked.more_follows});
+}
+
+Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
+                                                std::optional<std::uint64_t> expected) {
+  Stream stream(std::move(fd));
+  const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
+  BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
+  if (!compressed) return spool(name, pull, expected);
+  if (expected.value_or(kUnlimited) == kUnlimited) return open_zstd_stream(name, pull, expected);
+  // Does it end where raw bytes would?
+  BTF_ASSIGN(Spool start, beginning(pull, *expected + 1));
+  if (start.size() <= *expected) {
+    return open_zstd_or_raw(name, copied_source(name, std::move(start), {}), expected);
+  }
+  const auto from_start =
+      [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
+    const std::uint64_t some = std::min<std::uint64_t>(out.size(), start.size() - at);
+    if (some == 0) return pull(out);
+    BTF_TRY(start.read_at(at, out.first(some)));
+    at += some;
+    return some;
+  };
+  return open_zstd_stream(name, from_start, expected);
+}
+
+// Where whoever read before from standard input has left it.
+Result<std::uint64_t> position_of(const Descriptor& fd) {
+  const off_t position = ::lseek(fd.get(), 0, SEEK_CUR);
+  if (position < 0) return system_failure("find the position in the file");
+  return static_cast<std::uint64_t>(position);
+}
+
+enum class Compressed : std::uint8_t { unpack, keep };
+
+Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compressed compressed,
+                                              std::optional<std::uint64_t> expected) {
+  const bool unpack = compressed == Compressed::unpack;
+  Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                            : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) return system_failure("open");
+  struct stat state{};
+  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
+  if (S_ISDIR(state.st_mode))
+    return system_failure(ErrorCode::io, EISDIR, "is a directory, a file was expected");
+  const std::string name = path == "-" ? "standard input" : path;
+  if (!S_ISREG(state.st_mode))
+    return unpack ? open_stream(name, std::move(fd), expected) : spool_stream(name, std::move(fd));
+  std::uint64_t begin = 0;
+  if (path == "-") {
+    BTF_ASSIGN(begin, position_of(fd));
+  }
+  auto file = file_source(name, std::move(fd), state, begin);
+  if (!unpack) return file;
+  return unpacked_source(name, std::move(file), expected);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
+                                                std::optional<std::uint64_t> expected) {
+  return open_path(path, Compressed::unpack, expected);
+}
+
+Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
+                                                    std::unique_ptr<ByteSource> bytes,
+                                                    std::optional<std::uint64_t> expected) {
+  std::array<std::byte, zstd::kMagicBytes> start{};
+  if (bytes->size() < start.size()) return bytes;
+  BTF_TRY(bytes->read_at(0, start));
+  if (!zstd::recognizes(start)) return bytes;
+  return open_zstd_or_raw(name, std::move(bytes), expected);
+}
+
+Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
+  return open_path(path, Compressed::keep, std::nullopt);
+}
+
 namespace {
 
 struct TensorExtent {
@@ -240,8 +688,8 @@ Status TensorFile::check_index(std::uint64_t index) const {
 
 Status TensorFile::name(TensorInfo& tensor, std::uint64_t index) const {
   const auto own = state_->reader->name(index);
-  // Damaged names leave tensors usable by their numbers; names that the system cannot read would not
-  // be missed.
+  // Damaged names leave tensors usable by their numbers; names that the system cannot read would
+  // not be missed.
   if (!own && own.error().code == ErrorCode::io) return std::unexpected(about(index, own.error()));
   tensor.named = own && *own;
   tensor.name = tensor.named ? **own : derived_name(index);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
+#include "core/numbers.h"
 
 namespace btf::network {
 namespace {

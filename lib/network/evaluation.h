@@ -12,10 +12,8 @@
 
 #include "btf/error.h"
 #include "network/network.h"
-#include "network/node/arithmetic.h"
-#include "network/node/tensor.h"
-#include "network/operators/operator.h"
-#include "network/stored.h"
+#include "network/node.h"
+#include "network/operators/table.h"
 
 namespace btf::network {
 
@@ -68,7 +66,8 @@ class Evaluation {
 
   // By these half steps.
   const Effort& effort() const { return now_->effort; }
-  // Of all half steps: the terms together, those of the one that took most, and whether any ran out.
+  // Of all half steps: the terms together, those of the one that took most, and whether any ran
+  // out.
   std::uint64_t all_terms() const;
   std::uint64_t most_terms_taken() const;
   bool ran_out() const;
@@ -82,7 +81,7 @@ class Evaluation {
   class Changed;
   struct Made {  // a node
     Attributes attributes;
-    std::unique_ptr<Tensor> value;  // the tensor among them
+    std::unique_ptr<Tensor> value;                  // the tensor among them
     std::vector<std::unique_ptr<Tensor>> readings;  // inputs that it reads changed
     std::unique_ptr<Operator> op;
     std::string trouble;  // why it cannot be computed

@@ -1,18 +1,494 @@
-#include "btf/inspect/picture.h"
+// Numbers to colours.
+#include "picture/picture.h"
+
+#include <png.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
 #include <string_view>
+#include <utility>
 
+#include "btf/inspect/picture.h"
 #include "btf/read.h"
 #include "btf/try.h"
-#include "picture/canvas.h"
-#include "picture/numbers.h"
-#include "picture/panels.h"
 
 namespace btf {
+namespace {
+
+struct Colour {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+
+  bool operator==(const Colour&) const = default;
+};
+
+constexpr Colour kNanColour{255, 0, 255};
+constexpr Colour kInfColour{255, 0, 0};
+constexpr Colour kMinusInfColour{0, 255, 255};
+constexpr Colour kGround{40, 40, 40};
+constexpr Colour kInk{230, 230, 230};
+
+using ColourMap = std::array<Colour, 256>;
+
+struct ColourScale {
+  double least = 0;
+  double greatest = 1;
+
+  // round((value - least) / (greatest - least) * 255), bounded; 128 where both ends are one.
+  std::uint8_t level(double value) const;
+};
+
+// A picture that is drawn on.
+
+class Canvas {
+ public:
+  Canvas(std::uint32_t width, std::uint32_t height, Colour ground);
+
+  // What lies outside is left out.
+  void fill(std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height,
+            Colour colour);
+
+  // Digits, signs and a few letters, 5 by 7 pixels each with one between, each pixel a square of
+  // `times`; other characters are blank. Returns where the text ends.
+  std::uint32_t write(std::uint32_t x, std::uint32_t y, std::string_view text, Colour colour,
+                      std::uint32_t times = 1);
+
+  Picture take() { return std::move(picture_); }
+
+ private:
+  Picture picture_;
+};
+
+constexpr std::uint32_t kGlyphWidth = 6;
+constexpr std::uint32_t kGlyphHeight = 7;
+constexpr std::uint32_t text_width(std::string_view text) {
+  return static_cast<std::uint32_t>(text.size()) * kGlyphWidth;
+}
+
+// Anchors at equal distances, straight lines between them.
+template <std::size_t N>
+ColourMap between(const std::array<Colour, N>& anchors) {
+  ColourMap map{};
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    const double place = static_cast<double>(i * (N - 1)) / 255;
+    const auto low = std::min(static_cast<std::size_t>(place), N - 2);
+    const double part = place - static_cast<double>(low);
+    const auto mix = [&](std::uint8_t a, std::uint8_t b) {
+      return static_cast<std::uint8_t>(std::floor(a + (b - a) * part + 0.5));
+    };
+    const Colour& a = anchors[low];
+    const Colour& b = anchors[low + 1];
+    map[i] = {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
+  }
+  return map;
+}
+
+// Nine colours of matplotlib's map of this name: levels 0, 32, 64, ..., 255.
+const ColourMap& viridis() {
+  static const ColourMap kMap = between(std::array<Colour, 9>{{{68, 1, 84},
+                                                               {71, 44, 122},
+                                                               {59, 81, 139},
+                                                               {44, 113, 142},
+                                                               {33, 144, 141},
+                                                               {39, 173, 129},
+                                                               {92, 200, 99},
+                                                               {170, 220, 50},
+                                                               {253, 231, 37}}});
+  return kMap;
+}
+
+// over white
+const ColourMap& blue_to_red() {
+  static const ColourMap kMap = between(std::array<Colour, 5>{
+      {{5, 48, 97}, {67, 147, 195}, {247, 247, 247}, {214, 96, 77}, {103, 0, 31}}});
+  return kMap;
+}
+
+std::uint8_t ColourScale::level(double value) const {
+  if (least == greatest) return 128;
+  // Halves: the whole range may be beyond double.
+  const double share = (value / 2 - least / 2) / (greatest / 2 - least / 2);
+  return static_cast<std::uint8_t>(std::floor(std::clamp(share, 0.0, 1.0) * 255 + 0.5));
+}
+
+Colour colour_of(double value, const ColourScale& scale, const ColourMap& map) {
+  if (std::isnan(value)) return kNanColour;
+  if (std::isinf(value)) return value > 0 ? kInfColour : kMinusInfColour;
+  return map[scale.level(value)];
+}
+
+// Rows from the top, the leftmost pixel in bit 4.
+struct Glyph {
+  char character;
+  std::array<std::uint8_t, kGlyphHeight> rows;
+};
+
+constexpr auto kGlyphs = std::to_array<Glyph>({
+    {'0', {0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110}},
+    {'1', {0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110}},
+    {'2', {0b01110, 0b10001, 0b00001, 0b00110, 0b01000, 0b10000, 0b11111}},
+    {'3', {0b01110, 0b10001, 0b00001, 0b00110, 0b00001, 0b10001, 0b01110}},
+    {'4', {0b00010, 0b00110, 0b01010, 0b10010, 0b11111, 0b00010, 0b00010}},
+    {'5', {0b11111, 0b10000, 0b11110, 0b00001, 0b00001, 0b10001, 0b01110}},
+    {'6', {0b00110, 0b01000, 0b10000, 0b11110, 0b10001, 0b10001, 0b01110}},
+    {'7', {0b11111, 0b00001, 0b00010, 0b00100, 0b01000, 0b01000, 0b01000}},
+    {'8', {0b01110, 0b10001, 0b10001, 0b01110, 0b10001, 0b10001, 0b01110}},
+    {'9', {0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00010, 0b01100}},
+    {'-', {0b00000, 0b00000, 0b00000, 0b11111, 0b00000, 0b00000, 0b00000}},
+    {'+', {0b00000, 0b00100, 0b00100, 0b11111, 0b00100, 0b00100, 0b00000}},
+    {'.', {0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b01100, 0b01100}},
+    {'a', {0b00000, 0b00000, 0b01110, 0b00001, 0b01111, 0b10001, 0b01111}},
+    {'c', {0b00000, 0b00000, 0b01110, 0b10000, 0b10000, 0b10001, 0b01110}},
+    {'d', {0b00001, 0b00001, 0b01111, 0b10001, 0b10001, 0b10001, 0b01111}},
+    {'e', {0b00000, 0b00000, 0b01110, 0b10001, 0b11111, 0b10000, 0b01110}},
+    {'f', {0b00110, 0b01000, 0b11110, 0b01000, 0b01000, 0b01000, 0b01000}},
+    {'g', {0b00000, 0b00000, 0b01111, 0b10001, 0b01111, 0b00001, 0b01110}},
+    {'i', {0b00100, 0b00000, 0b01100, 0b00100, 0b00100, 0b00100, 0b01110}},
+    {'l', {0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110}},
+    {'n', {0b00000, 0b00000, 0b10110, 0b11001, 0b10001, 0b10001, 0b10001}},
+    {'o', {0b00000, 0b00000, 0b01110, 0b10001, 0b10001, 0b10001, 0b01110}},
+    {'r', {0b00000, 0b00000, 0b10110, 0b11001, 0b10000, 0b10000, 0b10000}},
+    {'t', {0b01000, 0b01000, 0b11110, 0b01000, 0b01000, 0b01001, 0b00110}},
+    {'u', {0b00000, 0b00000, 0b10001, 0b10001, 0b10001, 0b10011, 0b01101}},
+});
+
+Canvas::Canvas(std::uint32_t width, std::uint32_t height, Colour ground)
+    : picture_{width, height, std::vector<std::uint8_t>(std::size_t{3} * width * height)} {
+  fill(0, 0, width, height, ground);
+}
+
+void Canvas::fill(std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height,
+                  Colour colour) {
+  const std::uint32_t right = std::min(picture_.width, x + width);
+  const std::uint32_t bottom = std::min(picture_.height, y + height);
+  for (std::uint32_t row = y; row < bottom; ++row) {
+    std::uint8_t* pixel = picture_.rgb.data() + (std::size_t{row} * picture_.width + x) * 3;
+    for (std::uint32_t column = x; column < right; ++column) {
+      *pixel++ = colour.red;
+      *pixel++ = colour.green;
+      *pixel++ = colour.blue;
+    }
+  }
+}
+
+std::uint32_t Canvas::write(std::uint32_t x, std::uint32_t y, std::string_view text, Colour colour,
+                            std::uint32_t times) {
+  for (const char c : text) {
+    const auto glyph = std::ranges::find(kGlyphs, c, &Glyph::character);
+    if (glyph != kGlyphs.end())
+      for (std::uint32_t row = 0; row < kGlyphHeight; ++row)
+        for (std::uint32_t column = 0; column < kGlyphWidth - 1; ++column)
+          if ((glyph->rows[row] >> (kGlyphWidth - 2 - column) & 1) != 0)
+            fill(x + column * times, y + row * times, times, times, colour);
+    x += kGlyphWidth * times;
+  }
+  return x;
+}
+
+Slice default_part(std::size_t rank) {
+  Slice part;
+  part.parts.assign(rank > kMostPictureDims ? rank - kMostPictureDims : 0, std::int64_t{0});
+  return part;
+}
+
+// "[0, :, 2:9:2]"
+std::string text_of(const std::vector<SlicedDim>& part, const Dims& dims) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < part.size(); ++d) {
+    const SlicedDim& dim = part[d];
+    if (d > 0) text += ", ";
+    if (!dim.keep) {
+      text += std::to_string(dim.start);
+    } else if (dim.count == dims[d] && dim.step == 1) {
+      text += ":";
+    } else {
+      const auto last = static_cast<std::int64_t>(dim.start) +
+                        static_cast<std::int64_t>(dim.count - 1) * dim.step;
+      text += std::to_string(dim.start) + ":";
+      // Down to the first index a range has no end.
+      if (dim.step > 0 || last > 0) text += std::to_string(dim.step > 0 ? last + 1 : last - 1);
+      if (dim.step != 1) text += ":" + std::to_string(dim.step);
+    }
+  }
+  return text + "]";
+}
+
+DimRange range_of(const SlicedDim& dim) {
+  const std::uint64_t step = static_cast<std::uint64_t>(std::abs(dim.step));
+  const std::uint64_t reach = (dim.count - 1) * step;
+  const std::uint64_t begin = dim.step > 0 ? dim.start : dim.start - reach;
+  return {begin, begin + reach + 1, step};
+}
+
+}  // namespace
+
+Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& given) {
+  PicturePart part;
+  BTF_ASSIGN(part.dims, sliced_dims(given.value_or(default_part(dims.size())), dims));
+  std::vector<std::size_t> kept;
+  std::uint64_t elements = 1;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    const SlicedDim& dim = part.dims[d];
+    if (dim.keep) kept.push_back(d);
+    if (dim.count == 0)
+      return fail(ErrorCode::invalid_argument, "there is nothing to draw: dim " +
+                                                   std::to_string(d) + " has none of its " +
+                                                   std::to_string(dims[d]) + " indices left");
+    if (__builtin_mul_overflow(elements, dim.count, &elements)) elements = UINT64_MAX;
+  }
+  part.text = text_of(part.dims, dims);
+  if (elements > kMostPictureElements)
+    return fail(ErrorCode::unsupported, part.text + " has " + std::to_string(elements) +
+                                            " elements, and a picture at most " +
+                                            std::to_string(kMostPictureElements) +
+                                            ": take a part, or every n-th element");
+  if (kept.size() > kMostPictureDims)
+    return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles; " + part.text +
+                                                 " has " + std::to_string(kept.size()) +
+                                                 " dims: give an index for the others");
+  const auto count_of = [&](std::size_t from_end) {
+    return kept.size() >= from_end ? part.dims[kept[kept.size() - from_end]].count : 1;
+  };
+  part.columns = count_of(1);
+  part.rows = count_of(2);
+  part.tiles = count_of(3);
+  return part;
+}
+
+Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,
+                              const std::optional<Slice>& part, const Execution& execution) {
+  if (!tensor.known())
+    return fail(ErrorCode::unsupported,
+                tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
+                             : tensor.unknown_dtype_text());
+  BTF_ASSIGN(PicturePart chosen, picture_part(tensor.dims, part));
+  PartNumbers result{std::move(chosen), {}};
+  const std::vector<SlicedDim>& sliced = result.dims;
+  ReadOptions read;
+  read.dtype = DType::float64;
+  read.layout = Layout::linear;
+  read.execution = execution;
+  for (const SlicedDim& dim : sliced) read.region.push_back(range_of(dim));
+  BTF_ASSIGN(const LoadedTensor loaded, read_tensor(file, tensor, read));
+  result.numbers.resize(result.elements());
+  std::memcpy(result.numbers.data(), loaded.tensor.bytes.data(),
+              result.numbers.size() * sizeof(double));
+
+  // What runs backwards was read forwards.
+  std::vector<std::size_t> kept;
+  for (std::size_t d = 0; d < sliced.size(); ++d)
+    if (sliced[d].keep) kept.push_back(d);
+  const auto backwards = [&](std::size_t from_end) {
+    return kept.size() >= from_end && sliced[kept[kept.size() - from_end]].step < 0;
+  };
+  const auto reverse = [&](std::uint64_t groups, std::uint64_t items, std::uint64_t size) {
+    for (std::uint64_t group = 0; group < groups; ++group)
+      for (std::uint64_t i = 0; i < items / 2; ++i) {
+        double* const first = result.numbers.data() + (group * items + i) * size;
+        double* const last = result.numbers.data() + (group * items + items - 1 - i) * size;
+        std::swap_ranges(first, first + size, last);
+      }
+  };
+  if (backwards(1)) reverse(result.tiles * result.rows, result.columns, 1);
+  if (backwards(2)) reverse(result.tiles, result.rows, result.columns);
+  if (backwards(3)) reverse(1, result.tiles, result.rows * result.columns);
+  return result;
+}
+
+void Extent::add(const Extent& other) {
+  least = std::min(least, other.least);
+  greatest = std::max(greatest, other.greatest);
+}
+
+Extent extent_of(std::span<const double> numbers) {
+  Extent extent;
+  for (const double value : numbers)
+    if (std::isfinite(value)) extent.add({value, value});
+  return extent;
+}
+
+namespace {
+
+constexpr std::string_view kEscape = "\x1b";
+
+Colour pixel(const Picture& picture, std::uint32_t x, std::uint32_t y) {
+  const std::uint8_t* at = picture.rgb.data() + (std::size_t{y} * picture.width + x) * 3;
+  return {at[0], at[1], at[2]};
+}
+
+std::string sequence(std::string_view kind, Colour colour) {
+  return "\x1b[" + std::string(kind) + ";2;" + std::to_string(colour.red) + ";" +
+         std::to_string(colour.green) + ";" + std::to_string(colour.blue) + "m";
+}
+
+std::string blocks(const Picture& picture, std::uint32_t columns) {
+  const std::uint32_t step = std::max(1U, (picture.width + columns - 1) / std::max(1U, columns));
+  std::string text;
+  for (std::uint32_t y = 0; y < picture.height; y += 2 * step) {
+    std::string upper;
+    std::string lower;
+    for (std::uint32_t x = 0; x < picture.width; x += step) {
+      const std::string above = sequence("38", pixel(picture, x, y));
+      const std::string below = y + step < picture.height
+                                    ? sequence("48", pixel(picture, x, y + step))
+                                    : std::string("\x1b[49m");
+      if (above != upper) text += upper = above;
+      if (below != lower) text += lower = below;
+      text += "▀";
+    }
+    text += "\x1b[0m\n";
+  }
+  return text;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (int k = 3; k >= 0; --k) text += kDigits[group >> (6 * k) & 63];
+  }
+  const std::size_t spare = (3 - bytes.size() % 3) % 3;
+  text.replace(text.size() - spare, spare, spare, '=');
+  return text;
+}
+
+// Transmit and display a PNG, in pieces of at most 4096 characters.
+Result<std::string> kitty(const Picture& picture) {
+  BTF_ASSIGN(const std::string bytes, png(picture));
+  const std::string data = base64(bytes);
+  constexpr std::size_t kPiece = 4096;
+  std::string text;
+  for (std::size_t at = 0; at < data.size(); at += kPiece) {
+    const bool more = at + kPiece < data.size();
+    text += std::string(kEscape) + "_G" + (at == 0 ? "a=T,f=100," : "") + (more ? "m=1;" : "m=0;") +
+            data.substr(at, kPiece) + std::string(kEscape) + "\\";
+  }
+  return text + "\n";
+}
+
+// The colours of a picture in so many steps a part that no more than 256 are left.
+struct Palette {
+  std::map<std::uint32_t, std::uint32_t> numbers;  // by colour
+  unsigned dropped = 0;                            // low bits of each part
+
+  std::uint32_t key(Colour c) const {
+    return std::uint32_t{c.red} >> dropped << 16 | std::uint32_t{c.green} >> dropped << 8 |
+           std::uint32_t{c.blue} >> dropped;
+  }
+};
+
+Palette palette_of(const Picture& picture) {
+  constexpr std::size_t kMost = 256;
+  Palette palette;
+  for (;; ++palette.dropped) {
+    palette.numbers.clear();
+    for (std::uint32_t y = 0; y < picture.height && palette.numbers.size() <= kMost; ++y)
+      for (std::uint32_t x = 0; x < picture.width; ++x)
+        palette.numbers.emplace(palette.key(pixel(picture, x, y)), 0);
+    if (palette.numbers.size() <= kMost) break;
+  }
+  std::uint32_t next = 0;
+  for (auto& [key, number] : palette.numbers) number = next++;
+  return palette;
+}
+
+// So many of a sixel.
+void repeat(std::string& text, std::size_t count, char sixel) {
+  if (count > 3)
+    text += "!" + std::to_string(count) + sixel;
+  else
+    text.append(count, sixel);
+}
+
+std::string sixel(const Picture& picture) {
+  const Palette palette = palette_of(picture);
+  std::string text = std::string(kEscape) + "Pq\"1;1;" + std::to_string(picture.width) + ";" +
+                     std::to_string(picture.height);
+  for (const auto& [key, number] : palette.numbers) {
+    const auto percent = [&](unsigned shift) {
+      const std::uint32_t part = (key >> shift & 255) << palette.dropped;
+      return std::to_string((part * 100 + 127) / 255);
+    };
+    text +=
+        "#" + std::to_string(number) + ";2;" + percent(16) + ";" + percent(8) + ";" + percent(0);
+  }
+  constexpr std::uint32_t kRows = 6;
+  for (std::uint32_t top = 0; top < picture.height; top += kRows) {
+    std::map<std::uint32_t, std::string> lines;  // by number: the sixels of a colour
+    const std::uint32_t rows = std::min(kRows, picture.height - top);
+    for (std::uint32_t x = 0; x < picture.width; ++x)
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        std::string& line = lines[palette.numbers.at(palette.key(pixel(picture, x, top + row)))];
+        line.resize(picture.width, '?');
+        line[x] = static_cast<char>(line[x] + (1 << row));
+      }
+    for (const auto& [number, line] : lines) {
+      text += "#" + std::to_string(number);
+      for (std::size_t at = 0; at < line.size();) {
+        const std::size_t end = std::min(line.find_first_not_of(line[at], at), line.size());
+        repeat(text, end - at, line[at]);
+        at = end;
+      }
+      text += "$";
+    }
+    text += "-";
+  }
+  return text + std::string(kEscape) + "\\\n";
+}
+
+}  // namespace
+
+PictureForm terminal_form(std::string_view term, std::string_view term_program, bool kitty_window,
+                          bool multiplexed) {
+  if (multiplexed || term.starts_with("screen") || term.starts_with("tmux"))
+    return PictureForm::blocks;
+  const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  if (kitty_window || one_of(term, {"xterm-kitty", "xterm-ghostty"}) ||
+      one_of(term_program, {"ghostty", "WezTerm"}))
+    return PictureForm::kitty;
+  if (term.find("sixel") != term.npos ||
+      one_of(term, {"foot", "foot-extra", "mlterm", "contour"}) ||
+      one_of(term_program, {"mlterm", "mintty"}))
+    return PictureForm::sixel;
+  return PictureForm::blocks;
+}
+
+Result<std::string> terminal_picture(const Picture& picture, PictureForm form,
+                                     std::uint32_t columns) {
+  if (form == PictureForm::kitty) return kitty(picture);
+  if (form == PictureForm::sixel) return sixel(picture);
+  return blocks(picture, columns);
+}
+
+Result<std::string> png(const Picture& picture) {
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  image.width = picture.width;
+  image.height = picture.height;
+  image.format = PNG_FORMAT_RGB;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string bytes(size, '\0');
+  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, picture.rgb.data(), 0, nullptr) ==
+      0)
+    return fail(ErrorCode::unsupported, std::string("libpng: ") + image.message);
+  bytes.resize(size);
+  return bytes;
+}
+
 namespace {
 
 constexpr std::uint32_t kGap = 1;        // between tiles
@@ -38,7 +514,7 @@ std::string label(double value) {
 }
 
 // How the tiles of a picture stand: `across` of them side by side, in row-major order.
-struct Grid {
+struct PanelGrid {
   std::uint64_t tiles = 1;
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;
@@ -50,8 +526,8 @@ struct Grid {
   std::uint64_t height() const { return down() * (rows * zoom + kGap) - kGap; }
 };
 
-Grid grid_of(const PartNumbers& part, std::uint32_t zoom, std::uint64_t panels) {
-  Grid grid{part.tiles, part.rows, part.columns, 1, 1};
+PanelGrid grid_of(const PartNumbers& part, std::uint32_t zoom, std::uint64_t panels) {
+  PanelGrid grid{part.tiles, part.rows, part.columns, 1, 1};
   const double wide = std::sqrt(static_cast<double>(part.tiles) * static_cast<double>(part.rows) /
                                 static_cast<double>(part.columns));
   grid.across =
@@ -80,7 +556,7 @@ struct Place {
   std::uint32_t y = 0;
 };
 
-void draw_tiles(Canvas& canvas, const Grid& grid, Place at, const PartNumbers& part,
+void draw_tiles(Canvas& canvas, const PanelGrid& grid, Place at, const PartNumbers& part,
                 const auto& scale_of_tile, const ColourMap& map) {
   const auto zoom = static_cast<std::uint32_t>(grid.zoom);
   std::size_t next = 0;
@@ -125,7 +601,7 @@ Status check_range(const ColourScale& scale) {
                                                " down to " + label(scale.greatest));
 }
 
-PictureFacts facts_of(const PartNumbers& part, const Grid& grid) {
+PictureFacts facts_of(const PartNumbers& part, const PanelGrid& grid) {
   PictureFacts facts;
   facts.part = part.text;
   facts.tiles = grid.tiles;
@@ -145,7 +621,7 @@ std::span<const double> tile_of(const PartNumbers& part, std::uint64_t tile) {
 }
 
 Result<DrawnTensor> drawn(const PartNumbers& part, const PictureOptions& options) {
-  const Grid grid = grid_of(part, options.zoom, 1);
+  const PanelGrid grid = grid_of(part, options.zoom, 1);
   DrawnTensor result{{}, facts_of(part, grid)};
   const ColourScale shared = scale_of(extent_of(part.numbers), options.range);
   BTF_TRY(check_range(shared));
@@ -192,7 +668,7 @@ Result<DrawnTensor> draw_panels(const PartNumbers& actual, const PartNumbers& go
       errors.any() ? std::max(std::abs(errors.least), std::abs(errors.greatest)) : 0;
   const ColourScale around_zero{0 - most, most};
 
-  const Grid grid = grid_of(actual, options.zoom, 3);
+  const PanelGrid grid = grid_of(actual, options.zoom, 3);
   const std::uint64_t panel =
       std::max({grid.width(), scale_width(shared), scale_width(around_zero)});
   const std::uint64_t width = 3 * panel + 2 * kPanelGap;

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "formats/zstd/frame_decoder.h"
-#include "formats/zstd/seekable_source.h"
-#include "formats/zstd/zstd_errors.h"
-#include "formats/zstd/zstd_wire.h"
+#include "formats/zstd.h"
+#include "formats/zstd_source.h"
 
 namespace btf::zstd {
 namespace {
@@ -114,7 +112,10 @@ Status FrameScan::walk() {
     }
     if (frames_ == kMostPieces) {
       note({ErrorCode::malformed,
-            "there are more than " + std::to_string(kMostPieces) + " frames", {}, "zstd-frame", at});
+            "there are more than " + std::to_string(kMostPieces) + " frames",
+            {},
+            "zstd-frame",
+            at});
       return {};
     }
     std::array<std::byte, kSkippableHeader> start{};
@@ -137,10 +138,10 @@ Status FrameScan::walk() {
     if (magic == kFrameMagic) {
       BTF_ASSIGN(shape, frame_shape(file_, at));
       // A frame that claims more than its blocks can hold is not large but damaged.
-      const bool large = shape.content ? *shape.content > kLargestFrame &&
-                                             (shape.fault == Fault::cut ||
-                                              *shape.content <= shape.most_content)
-                                       : shape.most_content > kLargestFrame;
+      const bool large =
+          shape.content ? *shape.content > kLargestFrame &&
+                              (shape.fault == Fault::cut || *shape.content <= shape.most_content)
+                        : shape.most_content > kLargestFrame;
       if (frames_ == 0 && large && shape.fault != Fault::wrong) {
         too_large_ = true;
         return {};
@@ -162,7 +163,7 @@ Status FrameScan::walk() {
       frame.error = wrong_frame(index, at, std::move(frame.error->message)).error();
     } else {
       frame.error = wrong_frame(index, at,
-                                magic != kFrameMagic         ? "no frame begins here"
+                                magic != kFrameMagic        ? "no frame begins here"
                                 : shape.fault == Fault::cut ? "the file ends within it"
                                                             : "its headers are damaged")
                         .error();
@@ -198,8 +199,11 @@ Result<std::optional<std::uint64_t>> FrameScan::next_start(std::uint64_t from) {
       if (from + i == table_at) return table_at;
       if (load_u32(chunk.data() + i) != kFrameMagic) continue;
       if (work_ > budget) {
-        note({ErrorCode::malformed, "too many bytes look like frames and are none", {},
-              "zstd-frame", from + i});
+        note({ErrorCode::malformed,
+              "too many bytes look like frames and are none",
+              {},
+              "zstd-frame",
+              from + i});
         return std::nullopt;
       }
       BTF_ASSIGN(const FrameShape shape, frame_shape(file_, from + i, kMostBlocks));
@@ -227,8 +231,8 @@ Result<FrameScan::Frame> FrameScan::judge(std::uint64_t offset, const FrameShape
   const auto lost = [](std::string what) {
     return Frame{Worth::lost, 0, Error{ErrorCode::malformed, std::move(what), {}, "zstd-frame"}};
   };
-  const std::uint64_t content = shape.content.value_or(
-      std::min<std::uint64_t>(shape.most_content, kLargestFrame));
+  const std::uint64_t content =
+      shape.content.value_or(std::min<std::uint64_t>(shape.most_content, kLargestFrame));
   if (content > shape.most_content) return lost("its header says more than its blocks can hold");
   if (content > kLargestFrame || shape.bytes > kMostCompressed)
     return lost("it is larger than frames of a seekable file");

@@ -10,10 +10,10 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "core/buffer.h"
+#include "core/resources.h"
 #include "formats/io/byte_source.h"
-#include "formats/zstd/frame_shape.h"
-#include "formats/zstd/seek_table.h"
+#include "formats/zstd.h"
+#include "formats/zstd_source.h"
 
 namespace btf::zstd {
 
@@ -32,10 +32,10 @@ struct Piece {
 // Frames one behind the other. The offset of the first run's content is known; the other runs stand
 // behind lost frames of unknown size.
 struct Run {
-  std::vector<Piece> pieces;   // content_offset counts from the first
-  std::uint64_t content = 0;   // bytes
-  std::uint32_t damage = 0;    // what stands before it: an index into FrameScan::damage()
-  bool reaches_end = false;    // behind it is the seek table: nothing was cut off
+  std::vector<Piece> pieces;  // content_offset counts from the first
+  std::uint64_t content = 0;  // bytes
+  std::uint32_t damage = 0;   // what stands before it: an index into FrameScan::damage()
+  bool reaches_end = false;   // behind it is the seek table: nothing was cut off
 };
 
 // Tells of bytes that were dealt with; an error if the work is to stop.

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "report/diff/html.h"
 #include "report/diff/json.h"
 #include "report/diff/junit.h"
 #include "report/diff/names.h"
-#include "report/diff/page/html.h"
-#include "report/diff/screen.h"
+#include "report/diff/summary.h"
 #include "report/text/text.h"
 
 namespace btf {
@@ -42,8 +42,8 @@ void DiffTotals::end(const FilePair& pair, const PairOutcome& outcome) {
     ++different_files;
   file_differences += outcome.files.all.size();
   // Of two files it is neither a tensor nor one of several files.
-  const bool file = report::of_whole_files(outcome.result) ||
-                    (directories && !outcome.files.all.empty());
+  const bool file =
+      report::of_whole_files(outcome.result) || (directories && !outcome.files.all.empty());
   if (file && !first_different) first_different = pair.name;
   if (outcome.result == PairResult::missing)
     ++(pair.actual.empty() ? pairing.golden_only : pairing.actual_only);

@@ -1,11 +1,13 @@
 #include "sets/directory.h"
 
 #include <dirent.h>
+#include <fnmatch.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -14,15 +16,301 @@
 #include <string_view>
 #include <utility>
 
+#include "btf/layout.h"
 #include "btf/tensor_set.h"
-#include "formats/io/replacing_sink.h"
-#include "sets/natural_order.h"
+#include "btf/try.h"
+#include "btf/words/did_you_mean.h"
+#include "core/numbers.h"
+#include "core/resources.h"
+#include "formats/io/output.h"
 
 namespace btf {
 namespace {
 
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+// The length of the common prefix of both.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  std::uint64_t left = 0;
+  std::uint64_t right = 0;
+  for (; at + sizeof(left) <= most; at += sizeof(left)) {
+    std::memcpy(&left, a.data() + at, sizeof(left));
+    std::memcpy(&right, b.data() + at, sizeof(right));
+    if (left != right) break;
+  }
+  while (at < most && a[at] == b[at]) ++at;
+  return at;
+}
+
+std::size_t digits_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && digit(text[end])) ++end;
+  return end - at;
+}
+
+// The run of digits at the beginning, which is taken from the text.
+std::string_view take_number(std::string_view& text) {
+  const std::size_t end = digits_at(text, 0);
+  const std::string_view number = text.substr(0, end);
+  text.remove_prefix(end);
+  return number;
+}
+
+std::string_view without_zeros(std::string_view number) {
+  return number.substr(std::min(number.find_first_not_of('0'), number.size()));
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const std::string_view whole_a = a;
+  const std::string_view whole_b = b;
+  // Names below a directory begin alike; the number that goes on behind that counts whole.
+  std::size_t begin = common_prefix(a, b);
+  // Nearly all differ in no number, or in two of one length.
+  if (begin < a.size() && begin < b.size() && digits_at(a, begin) == digits_at(b, begin))
+    return static_cast<unsigned char>(a[begin]) < static_cast<unsigned char>(b[begin]);
+  while (begin > 0 && digit(a[begin - 1])) --begin;
+  a.remove_prefix(begin);
+  b.remove_prefix(begin);
+  while (!a.empty() && !b.empty()) {
+    if (digit(a.front()) && digit(b.front())) {
+      const std::string_view left = without_zeros(take_number(a));
+      const std::string_view right = without_zeros(take_number(b));
+      if (left.size() != right.size()) return left.size() < right.size();
+      if (left != right) return left < right;
+    } else {
+      const auto left = static_cast<unsigned char>(a.front());
+      const auto right = static_cast<unsigned char>(b.front());
+      if (left != right) return left < right;
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  // "01" and "1" count the same.
+  if (a.empty() && b.empty()) return whole_a < whole_b;
+  return a.empty();
+}
+
+namespace {
+
+constexpr std::size_t kMostAhead = 32;
+
+}  // namespace
+
+OpenAhead::OpenAhead(std::vector<std::uint64_t> order, std::uint64_t members, Open open)
+    : open_(std::move(open)),
+      order_(std::move(order)),
+      place_(members, order_.size()),
+      slots_(open_files(kMostAhead)) {
+  for (std::uint64_t place = 0; place < order_.size(); ++place) place_[order_[place]] = place;
+  thread_.start(1, [this](unsigned) { run(); });
+}
+
+OpenAhead::~OpenAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  room_.notify_one();
+}
+
+// An error shows again when the member is opened by its reader.
+std::optional<TensorFile> OpenAhead::open_quietly(std::uint64_t member) noexcept try {
+  auto file = open_(member);
+  if (!file) return std::nullopt;
+  return *std::move(file);
+} catch (...) {
+  return std::nullopt;
+}
+
+void OpenAhead::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    // Full: half of it must be wanted before it is worth to go on.
+    if (next_ >= taken_ + slots_.size())
+      room_.wait(lock, [&] { return stop_ || next_ <= taken_ + slots_.size() / 2; });
+    if (stop_ || next_ >= order_.size()) return;
+    const std::uint64_t place = next_++;
+    slot(place).state = State::busy;
+    lock.unlock();
+    std::optional<TensorFile> file = open_quietly(order_[place]);
+    lock.lock();
+    Slot& filled = slot(place);
+    filled.file = std::move(file);
+    filled.state = State::done;
+    opened_.notify_one();
+  }
+}
+
+std::optional<TensorFile> OpenAhead::take(std::uint64_t member) {
+  const std::uint64_t place = place_[member];
+  std::optional<TensorFile> file;
+  std::vector<std::optional<TensorFile>> unwanted;  // closed without the lock
+  std::unique_lock lock(mutex_);
+  if (place >= order_.size() || place < taken_) return file;
+  // The thread need not begin with what is done here, nor with what is left out.
+  const std::uint64_t begun = std::exchange(next_, std::max(next_, place + 1));
+  for (std::uint64_t at = taken_; at < std::min(begun, place + 1); ++at) {
+    Slot& held = slot(at);
+    opened_.wait(lock, [&] { return held.state == State::done; });
+    held.state = State::empty;
+    if (at == place)
+      file = std::exchange(held.file, std::nullopt);
+    else
+      unwanted.push_back(std::exchange(held.file, std::nullopt));
+  }
+  taken_ = place + 1;
+  const bool worth = next_ <= taken_ + slots_.size() / 2;
+  lock.unlock();
+  if (worth) room_.notify_one();
+  return file;
+}
+
+namespace {
+
+using Numbers = std::vector<std::uint64_t>;
+
+bool has_wildcard(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
+
+class Selector {
+ public:
+  explicit Selector(const Selectable& tensors) : tensors_(tensors) {}
+
+  Result<Numbers> run(std::string_view text) {
+    for (;;) {
+      const std::size_t comma = text.find(',');
+      BTF_TRY(add(text.substr(0, comma)));
+      if (comma == text.npos) break;
+      text.remove_prefix(comma + 1);
+    }
+    if (!only_left_out_ && left_out_.empty()) return std::move(taken_);
+    if (only_left_out_) {
+      taken_.resize(tensors_.count);
+      std::iota(taken_.begin(), taken_.end(), 0);
+    }
+    std::ranges::sort(left_out_);
+    std::erase_if(taken_,
+                  [&](std::uint64_t i) { return std::ranges::binary_search(left_out_, i); });
+    return std::move(taken_);
+  }
+
+ private:
+  Status add(std::string_view item) {
+    const bool out = item.starts_with('!');
+    if (out) item.remove_prefix(1);
+    only_left_out_ = only_left_out_ && out;
+    BTF_ASSIGN(const Numbers found, find(item));
+    Numbers& target = out ? left_out_ : taken_;
+    target.insert(target.end(), found.begin(), found.end());
+    return {};
+  }
+
+  Result<Numbers> find(std::string_view item) const {
+    if (item.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "a selection has an empty part; a number, a range such as 2-5 or a name was "
+                  "expected");
+    if (item.front() == '@') return by_name(item.substr(1));
+    // A dash that is not the first character makes a range.
+    const std::size_t dash = item.find('-', 1);
+    const auto first = parse_number<std::int64_t>(item.substr(0, dash));
+    const auto last =
+        dash < item.size() ? parse_number<std::int64_t>(item.substr(dash + 1)) : first;
+    if (!first || !last) return by_name(item);
+    return range(item, *first, *last);
+  }
+
+  Result<Numbers> range(std::string_view item, std::int64_t first, std::int64_t last) const {
+    BTF_ASSIGN(const std::uint64_t from, position(first));
+    BTF_ASSIGN(const std::uint64_t to, position(last));
+    if (from > to)
+      return fail(ErrorCode::invalid_argument,
+                  "the range " + std::string(item) + " ends before it begins");
+    Numbers found(to - from + 1);
+    std::iota(found.begin(), found.end(), from);
+    return found;
+  }
+
+  Result<std::uint64_t> position(std::int64_t number) const {
+    if (const auto found = resolve_index(number, tensors_.count)) return *found;
+    return fail(ErrorCode::invalid_argument, "there is no tensor " + std::to_string(number) + ", " +
+                                                 std::string(tensors_.what) + " has " +
+                                                 std::to_string(tensors_.count));
+  }
+
+  // A name as it is goes before a glob: names may have brackets.
+  Result<Numbers> by_name(std::string_view name) const {
+    Numbers found = matching([&](const std::string& own) { return own == name; });
+    if (found.size() > 1) return several(name, found);
+    if (found.empty() && has_wildcard(name)) {
+      const std::string glob(name);
+      found = matching(
+          [&](const std::string& own) { return ::fnmatch(glob.c_str(), own.c_str(), 0) == 0; });
+    }
+    if (!found.empty()) return found;
+    return fail(ErrorCode::invalid_argument, "no tensor of " + std::string(tensors_.what) +
+                                                 " is called '" + std::string(name) + "'" +
+                                                 similar(name));
+  }
+
+  template <typename Matches>
+  Numbers matching(const Matches& matches) const {
+    Numbers found;
+    for (std::uint64_t i = 0; i < tensors_.count; ++i)
+      if (matches(tensors_.name(i))) found.push_back(i);
+    return found;
+  }
+
+  std::unexpected<Error> several(std::string_view name, const Numbers& found) const {
+    std::string numbers;
+    for (std::size_t i = 0; i < found.size() && i < kShown; ++i)
+      numbers += (i == 0 ? "" : ", ") + std::to_string(found[i]);
+    if (found.size() > kShown) numbers += ", ...";
+    return fail(ErrorCode::invalid_argument, "tensors " + numbers + " are all called '" +
+                                                 std::string(name) +
+                                                 "': select them by their numbers");
+  }
+
+  // One that may be meant, and the first ones.
+  std::string similar(std::string_view name) const {
+    constexpr std::uint64_t kAsked = 100'000;
+    std::vector<std::string> names;
+    for (std::uint64_t i = 0; i < tensors_.count && i < kAsked; ++i)
+      names.push_back(tensors_.name(i));
+    return did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())) +
+           examples();
+  }
+
+  std::string examples() const {
+    std::string text;
+    for (std::uint64_t i = 0; i < tensors_.count && i < kShown; ++i)
+      text += (i == 0 ? "; there are " : ", ") + tensors_.name(i);
+    return text + (tensors_.count > kShown ? ", ..." : "");
+  }
+
+  static constexpr std::size_t kShown = 5;
+
+  const Selectable& tensors_;
+  Numbers taken_;
+  Numbers left_out_;
+  bool only_left_out_ = true;
+};
+
+}  // namespace
+
+Result<std::vector<std::uint64_t>> select_tensors(std::string_view text,
+                                                  const Selectable& tensors) {
+  return Selector(tensors).run(text);
+}
+
+namespace {
+
 Error cannot_open(const std::string& path, int error) {
-  Error refused = Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
+  Error refused =
+      Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
   refused.system = error;
   return refused;
 }
@@ -32,7 +320,7 @@ enum class Kind : std::uint8_t { file, directory, other };
 struct Entry {
   std::string name;
   Kind kind = Kind::other;
-  int error = 0;  // of the system: what it is is not known
+  int error = 0;   // of the system: what it is is not known
   dev_t device{};  // of a directory
   ino_t inode{};
 };
@@ -43,7 +331,7 @@ void identify(int directory, const dirent& found, Entry& entry) {
     entry.kind = Kind::file;
     return;
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory, found.d_name, &status, 0) != 0) {
     entry.error = errno;
     return;
@@ -72,7 +360,7 @@ int list(const std::string& path, std::vector<Entry>& entries) {
 class Walk {
  public:
   Result<DirectoryListing> run(const std::string& root) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(root.c_str(), &status) != 0) return std::unexpected(cannot_open(root, errno));
     enter(root, "", status.st_dev, status.st_ino);
     if (root_trouble_) return std::unexpected(*root_trouble_);
@@ -83,10 +371,10 @@ class Walk {
     for (std::string place : list.files) {
       while (place.starts_with("./")) place.erase(0, 2);
       if (!leads_below(place))
-        return std::unexpected(Error{ErrorCode::invalid_argument,
-                                     "'" + place + "' is no path below a directory"}
-                                   .in_file(list.path));
-      struct stat status {};
+        return std::unexpected(
+            Error{ErrorCode::invalid_argument, "'" + place + "' is no path below a directory"}
+                .in_file(list.path));
+      struct stat status{};
       const std::string path = join_path(root, place);
       const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
       if (error == 0 && S_ISREG(status.st_mode)) {
@@ -94,10 +382,10 @@ class Walk {
         continue;
       }
       if (error == ENOENT && may_lack) continue;
-      refuse(path, place,
-             error == 0 ? "not a regular file"
-                        : std::string("cannot open: ") + std::strerror(error),
-             error);
+      refuse(
+          path, place,
+          error == 0 ? "not a regular file" : std::string("cannot open: ") + std::strerror(error),
+          error);
     }
     DirectoryListing listing = sorted();
     const auto twice = std::ranges::adjacent_find(listing.places);
@@ -178,7 +466,7 @@ class Walk {
 }  // namespace
 
 Result<bool> is_directory(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (path == "-") return false;
   if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
   // These are said of the file, when it is opened.

@@ -1,24 +1,161 @@
+// Layer lists of engines that entries of a manifest name in place of a spec.
 #include "sets/manifest.h"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "btf/error.h"
 #include "btf/tensor_spec.h"
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
-#include "core/checked_math.h"
 #include "core/finding_table.h"
-#include "formats/json/canonical_json.h"
-#include "formats/json/json_string.h"
-#include "formats/json/reader.h"
-#include "sets/described_files.h"
-#include "sets/engines_of_manifest.h"
+#include "core/names.h"
+#include "core/numbers.h"
+#include "formats/json.h"
+#include "sets/index.h"
+#include "sets/names/names.h"
 
 namespace btf {
+namespace {
+
+// "@engine.json", with dims behind it where the list has them as dynamic: "@engine.json:1x3x8x8".
+inline bool names_engine(std::string_view spec) { return spec.starts_with('@'); }
+
+class EnginesOfManifest {
+ public:
+  // `path`: that of the manifest, from whose folder the lists are named.
+  explicit EnginesOfManifest(const std::string& path)
+      : folder_(path.substr(0, path.rfind('/') + 1)) {}
+
+  // Finds the tensor that the entry is called as, or else its file, and names the entry so.
+  Status take(IndexEntry& entry);
+
+ private:
+  struct Engine {
+    Engine(std::string of, EngineList all) : path(std::move(of)), list(std::move(all)) {}
+
+    std::string path;
+    EngineList list;
+    EngineNames names{list};
+  };
+
+  Result<const Engine*> list(const std::string& file);
+
+  std::string folder_;
+  std::map<std::string, std::unique_ptr<const Engine>> engines_;  // by their files
+};
+
+// The file, and the dims behind it.
+Result<std::pair<std::string, std::optional<Dims>>> parts_of(const std::string& spec) {
+  const std::string text = spec.substr(1);
+  const std::size_t mark = text.rfind(':');
+  if (mark != text.npos) {
+    const auto dims = parse_tensor_spec("int8" + text.substr(mark));
+    if (dims && dims->storage) return std::pair(text.substr(0, mark), dims->storage->dims);
+  }
+  if (text.empty())
+    return fail(ErrorCode::invalid_argument, "'@' needs the layer list of an engine behind it");
+  return std::pair(text, std::optional<Dims>());
+}
+
+Result<const EnginesOfManifest::Engine*> EnginesOfManifest::list(const std::string& file) {
+  if (const auto known = engines_.find(file); known != engines_.end()) return known->second.get();
+  const std::string path = file.starts_with('/') ? file : folder_ + file;
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return fail(ErrorCode::invalid_argument, path + " is no regular file");
+  auto list = read_engine_list(path);
+  if (!list) return fail(list.error().code, list.error().file + ": " + list.error().message);
+  return engines_.emplace(file, std::make_unique<const Engine>(path, *std::move(list)))
+      .first->second.get();
+}
+
+Status EnginesOfManifest::take(IndexEntry& entry) {
+  BTF_ASSIGN(auto parts, parts_of(entry.spec));
+  BTF_ASSIGN(const Engine* const engine, list(parts.first));
+  FileEntry tensor = entry.tensor.value_or(FileEntry());
+  const EngineTensor* const found =
+      tensor.name ? engine->names.named(*tensor.name) : engine->names.find(entry.file);
+  if (found == nullptr)
+    return fail(ErrorCode::invalid_argument,
+                engine->path + " has no tensor that is called as " +
+                    (tensor.name ? "its name, '" + *tensor.name + "'"
+                                 : "its file, '" + entry.file + "'; a 'name' says which it is"));
+  if (!tensor.name) tensor.name = found->name;
+  entry.tensor = std::move(tensor);
+  entry.engine =
+      EngineEntry{.tensor = *found, .path = engine->path, .dims = std::move(parts.second)};
+  return {};
+}
+
+constexpr std::uint32_t kSeveral = UINT32_MAX;
+
+// Names of raw bytes; all else says itself what it holds.
+constexpr auto kRawEndings = std::to_array<std::string_view>({".raw", ".bin", ".dat", ".buf"});
+
+std::string without_percent(std::string_view name) {
+  std::string text;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    unsigned code = 0;
+    const std::string_view hex = name.substr(at + 1, 2);
+    if (name[at] == '%' && hex.size() == 2 &&
+        std::from_chars(hex.data(), hex.data() + 2, code, 16).ptr == hex.data() + 2) {
+      text += static_cast<char>(code);
+      at += 2;
+    } else {
+      text += name[at];
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+EngineNames::EngineNames(const EngineList& list) : list_(list) {
+  for (std::uint32_t i = 0; i < list.tensors.size(); ++i) {
+    exact_.emplace(list.tensors[i].name, i);
+    const auto [at, added] = sanitised_.emplace(sanitised_name(list.tensors[i].name), i);
+    if (!added) at->second = kSeveral;
+  }
+}
+
+const EngineTensor* EngineNames::named(std::string_view name) const {
+  for (const std::string& own : {std::string(name), without_percent(name)})
+    if (const auto at = exact_.find(own); at != exact_.end()) return &list_.tensors[at->second];
+  const auto at = sanitised_.find(sanitised_name(without_percent(name)));
+  return at == sanitised_.end() || at->second == kSeveral ? nullptr : &list_.tensors[at->second];
+}
+
+// A folder may be part of the name, as in "model/conv1/out.raw".
+const EngineTensor* EngineNames::find(std::string_view path) const {
+  std::string_view name = path;
+  const auto* const ending = std::ranges::find_if(kRawEndings, [&](std::string_view one) {
+    return name.size() > one.size() && same_name(one, name.substr(name.size() - one.size()));
+  });
+  if (ending == kRawEndings.end()) return nullptr;
+  std::string dumped;
+  if (const auto dump = parse_dump_name(path)) dumped = dump->name;
+  name.remove_suffix(ending->size());
+  for (;;) {
+    if (const EngineTensor* const found = named(name)) return found;
+    const std::size_t slash = name.find('/');
+    if (slash == name.npos) break;
+    name.remove_prefix(slash + 1);
+  }
+  return dumped.empty() ? nullptr : named(dumped);
+}
+
 namespace {
 
 constexpr std::uint64_t kLongestManifest = 100'000'000;
@@ -165,8 +302,8 @@ struct OldWord {
   DType dtype;
 };
 
-constexpr auto kOldWords = std::to_array<OldWord>({{"e4m3_float8", DType::float8_e4m3fn},
-                                                   {"e5m2_float8", DType::float8_e5m2}});
+constexpr auto kOldWords = std::to_array<OldWord>(
+    {{"e4m3_float8", DType::float8_e4m3fn}, {"e5m2_float8", DType::float8_e5m2}});
 
 bool stays_below(std::string_view file) {
   if (file.empty() || file.starts_with('/') || file.contains('\0')) return false;
@@ -184,8 +321,8 @@ bool stays_below(std::string_view file) {
 class CacheReader {
  public:
   explicit CacheReader(const ByteSource& source)
-      : reader_(source, {0, source.size()}, {.finding = "manifest", .whole = "the list of shards"}) {
-  }
+      : reader_(source, {0, source.size()},
+                {.finding = "manifest", .whole = "the list of shards"}) {}
 
   Result<std::unique_ptr<SetIndex>> read() {
     bool listed = false;
@@ -193,9 +330,8 @@ class CacheReader {
     BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
       if (name.text != "records") return skip();
       listed = true;
-      return each("its 'records'", [&](std::uint64_t i) {
-        return take_shard("shard " + std::to_string(i));
-      });
+      return each("its 'records'",
+                  [&](std::uint64_t i) { return take_shard("shard " + std::to_string(i)); });
     }));
     BTF_TRY(reader_.next());
     if (!listed) return reader_.wrong(0, "it has no 'records', which say what is where");
@@ -250,8 +386,8 @@ class CacheReader {
       return reader_.wrong(at, "'dataPath' of " + what + ", '" + json_shown(file) +
                                    "', is not a file below the folder of the list");
     if (format != "raw-shard")
-      return reader_.wrong(at, what + " has the format '" + json_shown(format) +
-                                   "'; 'raw-shard' is read");
+      return reader_.wrong(
+          at, what + " has the format '" + json_shown(format) + "'; 'raw-shard' is read");
     for (Tensor& tensor : tensors) {
       BTF_ASSIGN(std::string spec, spec_of(tensor));
       files_->add({.file = file, .spec = std::move(spec), .tensor = std::move(tensor.entry)});
@@ -281,7 +417,8 @@ class CacheReader {
     const std::string what = "tensor '" + json_shown(*tensor.entry.name) + "'";
     const auto* const old = std::ranges::find(kOldWords, tensor.dtype, &OldWord::word);
     auto dtype = old == kOldWords.end() ? parse_dtype(tensor.dtype) : Result<DType>(old->dtype);
-    if (!dtype) return reader_.wrong(tensor.at, "'dtype' of " + what + ": " + dtype.error().message);
+    if (!dtype)
+      return reader_.wrong(tensor.at, "'dtype' of " + what + ": " + dtype.error().message);
     if (tensor.format == "f32-to-bf16" && *dtype == DType::float32)
       dtype = DType::bfloat16;
     else if (tensor.format != "raw")
@@ -339,8 +476,8 @@ Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const 
 Result<std::unique_ptr<SetIndex>> read_mlc_cache(const ByteSource& source, const std::string&) {
   if (source.size() > kLongestManifest)
     return malformed("manifest", 0,
-                     "the list of shards has " + std::to_string(source.size()) + " bytes; at most " +
-                         std::to_string(kLongestManifest) + " are read");
+                     "the list of shards has " + std::to_string(source.size()) +
+                         " bytes; at most " + std::to_string(kLongestManifest) + " are read");
   return CacheReader(source).read();
 }
 

@@ -1,18 +1,384 @@
 #include "shards/part_lines.h"
 
-#include <algorithm>
-#include <charconv>
-#include <utility>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "btf/shards/part.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
+#include "formats/io/output.h"
 #include "report/diff/json.h"
 #include "report/diff/names.h"
-#include "report/saved/saved_pair.h"
-#include "report/saved/saved_tensor.h"
-#include "report/text/exact_json.h"
+#include "report/saved/saved_report.h"
+#include "report/text/json.h"
 #include "report/text/text.h"
-#include "shards/digest.h"
+
+namespace btf {
+
+struct Digest::State {
+  XXH3_state_t of;
+};
+
+Digest::Digest() : state_(std::make_unique<State>()) { XXH3_128bits_reset(&state_->of); }
+Digest::~Digest() = default;
+
+void Digest::bytes(std::string_view bytes) {
+  XXH3_128bits_update(&state_->of, bytes.data(), bytes.size());
+}
+
+void Digest::text(std::string_view text) {
+  number(text.size());
+  bytes(text);
+}
+
+// The same on machines of any byte order.
+void Digest::number(std::uint64_t number) {
+  char bytes_of[sizeof number];
+  for (char& byte : bytes_of) {
+    byte = static_cast<char>(number & 0xFF);
+    number >>= 8;
+  }
+  bytes({bytes_of, sizeof bytes_of});
+}
+
+std::string Digest::hexadecimal() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state_->of);
+  return hexadecimal_of(hash.high64) + hexadecimal_of(hash.low64);
+}
+
+std::uint64_t hash_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+
+std::string hexadecimal_of(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+}  // namespace btf
+
+namespace btf::shards {
+namespace {
+
+Error no_part(const std::string& why) {
+  return {ErrorCode::malformed, "is not a part of btftool: " + why};
+}
+
+// The lines of a file, each of a bounded length.
+class LineReader {
+ public:
+  static Result<LineReader> open(const std::string& path) {
+    // A pipe without a writer would not open.
+    Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!fd.open()) return system_failure("open");
+    struct stat state{};
+    if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
+    if (!S_ISREG(state.st_mode))
+      return fail(ErrorCode::invalid_argument,
+                  "a part is a regular file, and this is none: it is read twice");
+    return LineReader(std::move(fd));
+  }
+
+  // The next line, with its end; nothing: the rest has none.
+  Result<std::optional<std::string_view>> next() {
+    line_.clear();
+    for (;;) {
+      const std::string_view rest(block_.data() + at_, size_ - at_);
+      const std::size_t end = rest.find('\n');
+      const std::string_view piece = rest.substr(0, end == rest.npos ? rest.size() : end + 1);
+      line_ += piece;
+      at_ += piece.size();
+      // Nothing else begins so, and a file of zeros has no end of line at all.
+      if (!line_.empty() && line_.front() != '{')
+        return fail(ErrorCode::malformed, "line " + std::to_string(number_) + " is no JSON object");
+      if (line_.size() > kMostLineBytes)
+        return fail(ErrorCode::unsupported, "line " + std::to_string(number_) + " has more than " +
+                                                std::to_string(kMostLineBytes) + " bytes");
+      if (end != rest.npos) {
+        ++number_;
+        return std::optional(std::string_view(line_));
+      }
+      BTF_TRY(fill());
+      if (size_ == 0) return std::nullopt;
+    }
+  }
+
+ private:
+  explicit LineReader(Descriptor fd) : fd_(std::move(fd)), block_(1U << 18) {}
+
+  Status fill() {
+    at_ = size_ = 0;
+    for (;;) {
+      const ssize_t got = ::read(fd_.get(), block_.data(), block_.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_failure("read");
+      size_ = static_cast<std::size_t>(got);
+      return {};
+    }
+  }
+
+  Descriptor fd_;
+  std::vector<char> block_;
+  std::size_t at_ = 0;
+  std::size_t size_ = 0;
+  std::string line_;
+  std::uint64_t number_ = 1;
+};
+
+}  // namespace
+
+Result<ScannedPart> scan_part(
+    const std::string& path,
+    const std::function<void(std::string_view line, std::uint64_t offset)>& take) {
+  const auto named = [&](const Error& error) { return std::unexpected(error.in_file(path)); };
+  auto file = LineReader::open(path);
+  if (!file) return named(file.error());
+  ScannedPart part;
+  Digest digest;
+  for (std::uint64_t number = 1;; ++number) {
+    const auto read = file->next();
+    // Of a part that was torn, what stands before is as good.
+    if (!read && read.error().code == ErrorCode::malformed && number > 1) {
+      part.trouble = read.error().message;
+      break;
+    }
+    if (!read && read.error().code == ErrorCode::malformed)
+      return named(no_part(read.error().message));
+    if (!read) return named(read.error());
+    if (!*read) break;  // a line without an end is torn
+    const std::string_view whole = **read;
+    const std::string_view line = whole.substr(0, whole.size() - 1);
+    if (number == 1) {
+      auto head = read_head(line);
+      if (!head) return named(no_part(head.error().message));
+      part.head = *std::move(head);
+    } else if (part.tail) {
+      part.trouble = "line " + std::to_string(number) + " is behind the end";
+      break;
+    } else if (const auto tail = read_tail(line)) {
+      part.tail = tail;
+      continue;
+    } else if (number_of(line)) {
+      take(line, part.whole);
+    } else {
+      part.trouble = "line " + std::to_string(number) + " is no item";
+      break;
+    }
+    digest.bytes(whole);
+    part.whole += whole.size();
+  }
+  if (part.whole == 0) return named(no_part("it has no whole line"));
+  part.digest = digest.hexadecimal();
+  return part;
+}
+
+}  // namespace btf::shards
+
+namespace btf {
+
+using shards::ScannedPart;
+
+// FILE.partial has the lock (flock) of the process that writes it, from before its first line until
+// it is FILE. It is never written into by another one, nor truncated: what is begun, or goes on, is
+// a new file that takes its place.
+struct PartWriter::State {
+  std::string path;  // behind symbolic links
+  std::string partial;
+  Descriptor fd;
+  struct Found {
+    std::uint64_t results = 0;
+    std::string result{};
+  };
+  std::map<std::uint64_t, Found> found;  // by number
+  struct Kept {
+    std::string line;
+    std::string result{};
+  };
+  Digest digest;
+  std::string note;
+
+  Status failed(std::string_view what) const {
+    return std::unexpected(system_failure(what).error().in_file(partial));
+  }
+
+  Status refused(const std::string& why) const {
+    return std::unexpected(Error{ErrorCode::invalid_argument, why}.in_file(partial));
+  }
+
+  Status write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return failed("write");
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  Status line(std::string text) {
+    if (text.size() > shards::kMostLineBytes)
+      return refused("an item of " + std::to_string(text.size()) +
+                     " bytes, where merge reads lines of at most " +
+                     std::to_string(shards::kMostLineBytes) +
+                     "; where it is a pair of files, `shard_by` tensor makes items of its tensors");
+    text += '\n';
+    digest.bytes(text);
+    return write(text);
+  }
+
+  // Without following a link, or waiting for whoever would read a pipe.
+  static Descriptor open_file(const std::string& path, int flags) {
+    return Descriptor(
+        ::open(path.c_str(),
+               O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666));
+  }
+
+  // A second process with this shard gets a file of its own, so that neither tears the other's.
+  Status open_partial() {
+    partial = path + ".partial";
+    constexpr int kAttempts = 100;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      fd = open_file(partial, 0);
+      if (!fd.open() && errno == ELOOP)
+        return refused("is a symbolic link, which a part does not follow; remove it");
+      if (!fd.open()) return failed("open for writing");
+      struct stat open{};
+      if (::fstat(fd.get(), &open) != 0) return failed("stat");
+      if (!S_ISREG(open.st_mode)) return refused("is no regular file; remove it");
+      if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return open_own();
+      // Until it was locked, its writer may have finished it, and it is FILE now.
+      struct stat named{};
+      if (::lstat(partial.c_str(), &named) == 0 && named.st_dev == open.st_dev &&
+          named.st_ino == open.st_ino)
+        return {};
+    }
+    return refused("is replaced again and again by other processes");
+  }
+
+  Status open_own() {
+    const auto digits = random_digits();
+    if (!digits) return failed("name a file beside it");
+    partial += "-" + *digits;
+    fd = open_file(partial, O_EXCL);
+    if (!fd.open()) return failed("create");
+    ::flock(fd.get(), LOCK_EX | LOCK_NB);
+    return {};
+  }
+
+  // The head, and what is kept, stand in a new file before that takes the place of FILE.partial.
+  Status begin(const PartHead& head, std::map<std::uint64_t, Kept> kept) {
+    const std::string fresh = partial + "-new";
+    // Of a run that was killed here: only who holds FILE.partial comes this far.
+    ::unlink(fresh.c_str());
+    const Descriptor old = std::exchange(fd, open_file(fresh, O_EXCL));
+    if (!fd.open()) return std::unexpected(system_failure("create").error().in_file(fresh));
+    ::flock(fd.get(), LOCK_EX | LOCK_NB);
+    Status status = line(shards::head_line(head));
+    for (auto& [number, item] : kept) {
+      found[number] = {shards::results_of(item.line), item.result};
+      if (status) status = line(std::move(item.line));
+    }
+    if (status && std::rename(fresh.c_str(), partial.c_str()) != 0) status = failed("rename");
+    if (!status) ::unlink(fresh.c_str());
+    return status;
+  }
+
+  static bool same_plan(const PartHead& a, const PartHead& b) {
+    return a.plan == b.plan && a.version == b.version && a.command == b.command &&
+           a.shard.number == b.shard.number && a.shard.of == b.shard.of;
+  }
+
+  static bool are_as_they_were(const std::vector<std::string>& paths,
+                               const std::vector<std::optional<FileState>>& states) {
+    return std::ranges::equal(paths, states,
+                              [](const std::string& path, const std::optional<FileState>& state) {
+                                return FileState::of(path) == state;
+                              });
+  }
+
+  // Items of an earlier run whose files are as they were.
+  std::map<std::uint64_t, Kept> items_of(const std::string& from, const PartHead& head) {
+    std::map<std::uint64_t, Kept> items;
+    const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
+      items[*shards::number_of(text)] = {.line = std::string(text)};
+    });
+    if (part && part->tail && part->tail->digest != part->digest) items.clear();
+    if (part && !same_plan(part->head, head)) {
+      note = from + " is of another plan, and was begun anew";
+      items.clear();
+    }
+    for (auto at = items.begin(); at != items.end();) {
+      const auto item = read_part_line(at->second.line);
+      const bool holds = item && are_as_they_were(shards::files_of(at->second.line), item->files);
+      if (item) at->second.result = item->result;
+      at = holds ? std::next(at) : items.erase(at);
+    }
+    if (!part) items.clear();
+    return items;
+  }
+};
+
+PartWriter::PartWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PartWriter::PartWriter(PartWriter&&) noexcept = default;
+PartWriter& PartWriter::operator=(PartWriter&&) noexcept = default;
+PartWriter::~PartWriter() = default;
+
+Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& head, bool resume) {
+  const auto place = find_output(path);
+  if (!place) return std::unexpected(place.error().in_file(path));
+  if (place->descriptor || place->in_place)
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument, "a part is a regular file, and this is none"}.in_file(
+            path));
+  auto state = std::make_unique<State>();
+  state->path = place->path;
+  BTF_TRY(state->open_partial());
+  std::map<std::uint64_t, State::Kept> kept;
+  // Another process may have FILE.partial now: what is whole of it is as good.
+  for (const std::string& from : {state->path, state->path + ".partial"}) {
+    if (!resume || !FileState::of(from)) continue;
+    kept.merge(state->items_of(from, head));
+  }
+  if (!kept.empty()) state->note.clear();
+  BTF_TRY(state->begin(head, std::move(kept)));
+  return PartWriter(std::move(state));
+}
+
+bool PartWriter::has(std::uint64_t number) const { return state_->found.contains(number); }
+
+const std::string& PartWriter::note() const { return state_->note; }
+
+Status PartWriter::add(const PartLine& line) {
+  std::string text = btf::text(line);
+  state_->found[line.number] = {shards::results_of(text), line.result};
+  return state_->line(std::move(text));
+}
+
+Status PartWriter::finish() {
+  shards::PartTail tail{.items = state_->found.size(), .digest = state_->digest.hexadecimal()};
+  std::uint64_t results = 0;
+  for (const auto& [number, found] : state_->found) {
+    results += found.results;
+    ++tail.counts[found.result];
+  }
+  tail.results = hexadecimal_of(results);
+  BTF_TRY(state_->write(shards::tail_line(tail) + "\n"));
+  if (::fsync(state_->fd.get()) != 0 && errno != EINVAL && errno != EROFS)
+    return state_->failed("sync");
+  if (std::rename(state_->partial.c_str(), state_->path.c_str()) != 0)
+    return state_->failed("rename");
+  return {};
+}
+
+}  // namespace btf
 
 namespace btf::shards {
 namespace {

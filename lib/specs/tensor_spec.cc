@@ -8,10 +8,9 @@
 #include "btf/layout.h"
 #include "btf/tensorrt/format.h"
 #include "btf/try.h"
-#include "core/checked_math.h"
+#include "core/layout.h"
 #include "core/names.h"
 #include "core/numbers.h"
-#include "core/strided.h"
 
 namespace btf {
 namespace {

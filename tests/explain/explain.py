@@ -12,11 +12,11 @@ from pathlib import Path
 # Where a row has its word, and how many there are at least.
 TABLES = {
     "finding": [("lib/core/finding_table.h", r'^ *\{"([\w-]+)", +Severity::', 50)],
-    "cause": [("lib/diff/hints/cause_names.cc", r'\{Cause::\w+, "([\w-]+)"\}', 25)],
+    "cause": [("lib/diff/hints/hints.cc", r'\{Cause::\w+, "([\w-]+)"\}', 25)],
     "verdict": [("lib/diff/layers/layers.cc", r'\{VerdictKind::\w+, "([\w-]+)"\}', 5)],
     "reason": [("lib/fit/fit.cc", r'\{FitReason::\w+, "([\w-]+)"\}', 8)],
     "state": [("lib/fit/fit.cc", r'\{FitState::\w+, "([\w-]+)"\}', 3),
-              ("lib/fit/scales/scaled_types.cc", r'\{FitScaling::\w+, "([\w-]+)"\}', 4)],
+              ("lib/fit/scaled_tensor.cc", r'\{FitScaling::\w+, "([\w-]+)"\}', 4)],
 }
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 # Options of other programs.

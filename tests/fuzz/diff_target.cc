@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "btf/diff.h"
-#include "core/checked_math.h"
+#include "core/numbers.h"
 #include "memory_file.h"
 
 namespace fuzz {

@@ -1,10 +1,10 @@
-// Any bytes as an engine's layer list, in JSON or in lines of a log: what is read is whole, its data
-// flow goes forward, and its tensors have specs or a reason.
+// Any bytes as an engine's layer list, in JSON or in lines of a log: what is read is whole, its
+// data flow goes forward, and its tensors have specs or a reason.
 #include "btf/tensorrt/engine_list.h"
-#include "diff/layers/pairs/engine_graph.h"
-#include "engine/parts.h"
+#include "diff/layers/order.h"
+#include "engine/engine_list.h"
 #include "memory_file.h"
-#include "sets/engine_names.h"
+#include "sets/manifest.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fuzz;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "formats/gguf/header.h"
+#include "formats/gguf.h"
 #include "well_formed.h"
 
 namespace {

@@ -2,9 +2,9 @@
 // without, or as a manifest or summary of files. The first byte says which.
 #include <string>
 
-#include "formats/io/memory_bytes.h"
+#include "formats/io/byte_source.h"
+#include "sets/index.h"
 #include "sets/manifest.h"
-#include "sets/trtexec_summary.h"
 #include "well_formed.h"
 
 namespace {

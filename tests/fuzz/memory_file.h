@@ -10,10 +10,10 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "convert/convert_into.h"
-#include "formats/io/byte_sink.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/open_source.h"
+#include "convert/convert_file.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/output.h"
+#include "formats/tensor_file.h"
 #include "input.h"
 
 namespace fuzz {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "btf/layers/layers.h"
-#include "diff/rules.h"
 #include "input.h"
+#include "reports/diff_rules.h"
 #include "sets/names/match.h"
 
 namespace fuzz {

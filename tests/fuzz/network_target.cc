@@ -1,5 +1,5 @@
 // Any bytes as a model: elements of all that its nodes give are computed from small inputs.
-#include "formats/onnx/graph.h"
+#include "formats/onnx_model.h"
 #include "memory_file.h"
 #include "network/evaluation.h"
 #include "network/network.h"
@@ -27,8 +27,8 @@ Bytes array_file(bool floats) {
   for (int i = 0; i < 96; ++i) {
     const float real = static_cast<float>(i % 7) / 2 - 1;
     const std::int64_t whole = i % 3;
-    const auto* const bytes =
-        floats ? reinterpret_cast<const std::byte*>(&real) : reinterpret_cast<const std::byte*>(&whole);
+    const auto* const bytes = floats ? reinterpret_cast<const std::byte*>(&real)
+                                     : reinterpret_cast<const std::byte*>(&whole);
     file.insert(file.end(), bytes, bytes + (floats ? sizeof(real) : sizeof(whole)));
   }
   return file;

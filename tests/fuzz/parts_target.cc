@@ -10,14 +10,12 @@
 
 #include "btf/shards/fit_part.h"
 #include "btf/shards/layer_part.h"
-#include "cli/option_names.h"
+#include "cli/support.h"
 #include "commands/commands.h"
 #include "io/context.h"
 #include "memory_file.h"
 #include "os_file.h"
-#include "shards/digest.h"
 #include "shards/part_lines.h"
-#include "shards/part_scan.h"
 
 namespace fuzz {
 namespace {

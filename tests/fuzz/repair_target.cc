@@ -1,13 +1,13 @@
 // Damaged BTF files, compressed or not: what repair() writes is well-formed, holds whole records of
-// the input and no others, and there is nothing to repair in it. One byte of options comes first; if
-// it is odd, what a compressed file is built from follows, else the file itself.
+// the input and no others, and there is nothing to repair in it. One byte of options comes first;
+// if it is odd, what a compressed file is built from follows, else the file itself.
 #include <algorithm>
 #include <atomic>
 #include <optional>
 
 #include "btf/repair.h"
 #include "packed_file.h"
-#include "repair/repair_into.h"
+#include "repair/repair.h"
 #include "well_formed.h"
 
 namespace fuzz {
@@ -37,9 +37,10 @@ Repaired repaired(BytesView damaged, const btf::RepairOptions& options) {
     return std::make_unique<GrowingSink>(result.bytes, true);
   };
   const btf::RepairReport report{
-      .file = [](const btf::Finding& finding) {
-        require(!finding.code.empty() && !finding.message.empty(), "a finding says nothing");
-      },
+      .file =
+          [](const btf::Finding& finding) {
+            require(!finding.code.empty() && !finding.message.empty(), "a finding says nothing");
+          },
       .tensor =
           [&](const btf::RepairedTensor& tensor) {
             require(!tensor.finding.code.empty() && !tensor.finding.message.empty(),
@@ -49,8 +50,8 @@ Repaired repaired(BytesView damaged, const btf::RepairOptions& options) {
             if (!tensor.target) ++result.lost;
             if (++result.told == kMostTold) enough = true;
           }};
-  result.summary = btf::repair_into(std::make_unique<btf::MemorySource>(damaged), "input", make,
-                                    asked, report);
+  result.summary =
+      btf::repair_into(std::make_unique<btf::MemorySource>(damaged), "input", make, asked, report);
   return result;
 }
 

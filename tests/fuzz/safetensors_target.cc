@@ -6,10 +6,9 @@
 #include <string>
 
 #include "btf/file.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/json/canonical_json.h"
-#include "formats/json/reader.h"
-#include "sets/safetensors_index.h"
+#include "formats/io/byte_source.h"
+#include "formats/json.h"
+#include "sets/index.h"
 #include "well_formed.h"
 
 namespace {

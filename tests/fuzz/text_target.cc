@@ -6,7 +6,7 @@
 #include "btf/tensor_spec.h"
 #include "cli/arguments.h"
 #include "input.h"
-#include "sets/selection.h"
+#include "sets/directory.h"
 
 namespace fuzz {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "formats/io/memory_bytes.h"
-#include "formats/pickle/pickle.h"
-#include "formats/torch/tensor_walk.h"
-#include "formats/torch/tensors.h"
+#include "formats/io/byte_source.h"
+#include "formats/pickle.h"
+#include "formats/torch_tensors.h"
+#include "formats/torch_walk.h"
 #include "well_formed.h"
 
 namespace {

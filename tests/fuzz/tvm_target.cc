@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/little_endian.h"
-#include "formats/tvm/header.h"
+#include "core/numbers.h"
+#include "formats/tvm.h"
 #include "well_formed.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,8 +5,8 @@
 
 #include "btf/read.h"
 #include "btf/stats.h"
-#include "core/checked_math.h"
-#include "inspect/validate_opened.h"
+#include "core/numbers.h"
+#include "inspect/validate.h"
 
 namespace fuzz {
 namespace {

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "formats/io/memory_bytes.h"
-#include "formats/io/spool.h"
-#include "formats/open_source.h"
-#include "formats/zstd/unpack.h"
+#include "formats/io/byte_source.h"
+#include "formats/tensor_file.h"
+#include "formats/zstd.h"
 #include "os_file.h"
 #include "packed_file.h"
 #include "well_formed.h"

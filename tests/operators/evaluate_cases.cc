@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "btf/try.h"
-#include "formats/onnx/graph.h"
-#include "formats/open_source.h"
+#include "formats/onnx_model.h"
+#include "formats/tensor_file.h"
 #include "network/evaluation.h"
 #include "network/network.h"
 

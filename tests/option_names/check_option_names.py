@@ -1,7 +1,7 @@
 """check_option_names.py ROOT BTFTOOL: the library names members of its options, the tool its own options.
 
 No string literal of lib/ has an option of btftool, but where a command to type is written; a member in
-backticks there has a row in the tool's table (tools/btftool/cli/option_names.cc); what the table makes of
+backticks there has a row in the tool's table (tools/btftool/cli/support.cc); what the table makes of
 it is an option that the help lists; and no expectation of tests/cli has a member in backticks that the tool should have turned into an option.
 """
 
@@ -15,7 +15,7 @@ COMMANDS = ["inspect", "convert", "diff", "validate", "layers", "fit", "merge", 
 OTHERS = ["trtexec --exportOutput", "trtexec --exportProfile", "trtexec --exportTimes",
           "trtexec --exportLayerInfo", "polygraphy run --save-outputs"]
 # Commands to type.
-COMMANDS_OF = ("lib/report/fit/lists.cc", "lib/report/layers/command.cc", "lib/shards/part_lines.cc")
+COMMANDS_OF = ("lib/report/fit/text.cc", "lib/report/layers/story.cc", "lib/shards/part_lines.cc")
 # Comments and literals, so that neither is looked for within the other.
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((.*?)\)"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
@@ -43,7 +43,7 @@ def literals(text):
 
 def main(root, tool):
     wrong = []
-    rows = ROW.findall(Path(root, "tools/btftool/cli/option_names.cc").read_text())
+    rows = ROW.findall(Path(root, "tools/btftool/cli/support.cc").read_text())
     members = {member for member, _, _ in rows}
     named = set()
     for source in sorted(path for path in Path(root, "lib").rglob("*") if path.suffix in (".h", ".cc")):

@@ -15,9 +15,9 @@ import sys
 ALLOWED = {
     ("lib/diff/pairs/tensor_pairs.cc", "name"): "of a plan for shards: the pair itself reports the error",
     ("lib/diff/sets/set_diff.cc", "name"): "the name of a pair in a report; opening the file again reports the error",
-    ("lib/formats/safetensors/header.cc", "safetensors_data_offset"): "nothing is read: is this the beginning of a header?",
-    ("lib/repair/salvage_stream.cc", "most"): "a bound of what is salvaged; what cannot be read is lost, and said",
-    ("lib/specs/logged_format.cc", "parse_dtype"): "nothing is read: is this word a dtype?",
+    ("lib/formats/safetensors.cc", "safetensors_data_offset"): "nothing is read: is this the beginning of a header?",
+    ("lib/repair/salvage.cc", "most"): "a bound of what is salvaged; what cannot be read is lost, and said",
+    ("lib/specs/likely_specs.cc", "parse_dtype"): "nothing is read: is this word a dtype?",
     ("lib/sets/tensor_set.cc", "is_directory"): "what cannot be asked is opened as a file, which reports the error",
 }
 

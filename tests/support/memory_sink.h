@@ -6,8 +6,8 @@
 #include <cstring>
 #include <span>
 
-#include "core/checked_math.h"
-#include "formats/io/byte_sink.h"
+#include "core/numbers.h"
+#include "formats/io/output.h"
 
 class MemorySink final : public btf::ByteSink {
  public:

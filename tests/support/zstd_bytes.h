@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "formats/zstd/zstd_sink.h"
+#include "formats/zstd_sink.h"
 #include "support/btf_bytes.h"
 
 namespace bytes {

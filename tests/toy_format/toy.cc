@@ -12,9 +12,9 @@
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
-#include "formats/decoded/kept_contents.h"
-#include "formats/interface/check_tensors.h"
-#include "formats/table/format_table.h"
+#include "formats/format.h"
+#include "formats/format_table.h"
+#include "formats/kept_contents.h"
 
 namespace btf {
 namespace {

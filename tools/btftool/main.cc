@@ -15,10 +15,8 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
-#include "commands/files_apart.h"
-#include "io/exit_code.h"
-#include "io/interrupt.h"
-#include "io/json.h"
+#include "commands/convert.h"
+#include "io/context.h"
 #include "io/text.h"
 
 namespace btftool {

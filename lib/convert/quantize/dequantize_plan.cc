@@ -1,19 +1,440 @@
+// Scales of boxes: which elements share one.
 #include "convert/quantize/dequantize_plan.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "btf/attributes.h"
+#include "btf/error.h"
+#include "btf/file.h"
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "convert/quantize/given_scale.h"
-#include "convert/quantize/plan_rules.h"
-#include "convert/quantize/scale_axis.h"
-#include "convert/quantize/scale_grid.h"
-#include "convert/quantize/scale_names.h"
-#include "convert/quantize/stored_scales.h"
+#include "btf/value.h"
+#include "convert/quantize/scale_links.h"
+#include "convert/quantize/scales.h"
 #include "core/finding_table.h"
+#include "core/numbers.h"
+#include "elements/cast.h"
+#include "elements/slabs.h"
+#include "formats/json.h"
+#include "formats/tensor_file.h"
+#include "kernels/cast/cast_reference.h"
 
 namespace btf {
+namespace {
+
+// How many indices share a scale, as something else than the file of the tensor says it.
+struct StatedBlocks {
+  Dims sizes;      // of the last dims; a single one is of all dims
+  std::string by;  // what says so
+};
+
+// What the `quantization_config` in the config.json of the file's folder says.
+struct QuantizationConfig {
+  std::optional<StatedBlocks> blocks{};  // `weight_block_size`
+  std::optional<std::uint64_t> bits{};   // of a code
+};
+
+// How many indices of a dim share a scale of this dtype, as programs have it.
+struct UsualBlock {
+  DType scale{};
+  std::uint64_t block = 0;
+};
+
+constexpr auto kUsual = std::to_array<UsualBlock>({
+    {DType::float8_e8m0fnu, 32},  // OCP's MX
+    {DType::float8_e4m3fn, 16},   // NVFP4
+    {DType::float32, 128},        // DeepSeek
+    {DType::float16, 128},
+    {DType::bfloat16, 128},
+});
+
+// Groups of numbers that share a scale along one dim, as quantisers make them: of codes of a byte,
+// and of codes of four bits, two to a byte.
+struct UsualGroups {
+  DType scale{};
+  std::array<std::uint64_t, 6> plain{};
+  std::array<std::uint64_t, 6> packed{};
+};
+
+constexpr auto kGroups = std::to_array<UsualGroups>({
+    {DType::float8_e8m0fnu, {32}, {32}},
+    {DType::float8_e4m3fn, {16}, {16}},
+    {DType::float16, {32, 64, 128, 256}, {16, 32, 64, 128, 256}},
+    {DType::bfloat16, {32, 64, 128, 256}, {16, 32, 64, 128, 256}},
+    {DType::float32, {8, 16, 32, 64, 128, 256}, {16, 32, 64, 128, 256}},
+});
+
+bool fits_blocks(std::uint64_t dim, std::uint64_t scales, std::uint64_t block) {
+  return block > 0 && ceil_div(dim, block) == scales;
+}
+
+bool is_blocked(std::uint64_t dim, std::uint64_t scales) { return scales > 1 && scales < dim; }
+
+// The size of a dim's blocks; 0: nothing is stated.
+std::uint64_t stated_for(std::uint32_t d, std::size_t rank,
+                         const std::optional<StatedBlocks>& stated) {
+  if (!stated) return 0;
+  if (stated->sizes.size() == 1) return stated->sizes.front();
+  const std::size_t behind = rank - d;
+  return behind > stated->sizes.size() ? 1 : stated->sizes[stated->sizes.size() - behind];
+}
+
+std::string in_tensor(const TensorInfo& scales) {
+  return "tensor " + std::to_string(scales.index) +
+         (scales.named ? " '" + scales.name + "'" : std::string()) + " (" +
+         std::string(info(*scales.dtype).name) + " " + dims_text(scales.dims) + ")";
+}
+
+std::string packed_in(std::uint32_t d, const TensorInfo& scales, const TensorInfo& codes,
+                      std::uint64_t group) {
+  const std::string dim = std::to_string(codes.dims[d]);
+  return "its " + std::string(info(*codes.dtype).name) + " codes look packed, two " +
+         (info(*scales.dtype).bits == 8 ? "float4_e2m1fn" : "of 4 bits") + " to a byte: the " +
+         std::to_string(scales.dims[d]) + " scales of dim " + std::to_string(d) + " in " +
+         in_tensor(scales) + " fit groups of " + std::to_string(group) + " of " +
+         std::to_string(2 * codes.dims[d]) + " codes in its " + dim +
+         " bytes; packed codes are not decoded (`scale_blocks` with a size in bytes takes each "
+         "byte for a code)";
+}
+
+std::unexpected<Error> not_as_stated(std::uint32_t d, const TensorInfo& scales,
+                                     const TensorInfo& codes, std::uint64_t block,
+                                     const std::string& by) {
+  const DTypeInfo& row = info(*codes.dtype);
+  if (fits_blocks(2 * codes.dims[d], scales.dims[d], block) && row.bits == 8 && !row.floating())
+    return refuse_scaling(packed_in(d, scales, codes, block));
+  return refuse_scaling("blocks of " + std::to_string(block) + ", as " + by + " says, would need " +
+                        std::to_string(ceil_div(codes.dims[d], block)) + " scales for the " +
+                        std::to_string(codes.dims[d]) + " indices of dim " + std::to_string(d) +
+                        "; there are " + std::to_string(scales.dims[d]) + " in " +
+                        in_tensor(scales));
+}
+
+std::unexpected<Error> several_sizes(std::uint32_t d, const TensorInfo& scales,
+                                     const TensorInfo& codes, std::uint64_t least,
+                                     std::uint64_t most) {
+  const std::uint64_t dim = codes.dims[d];
+  const std::uint64_t count = scales.dims[d];
+  std::string text = "the " + std::to_string(count) + " scales of dim " + std::to_string(d) +
+                     " in " + in_tensor(scales) + " may be for blocks of " + std::to_string(least) +
+                     " to " + std::to_string(most) + " of its " + std::to_string(dim) + " indices";
+  if (dim % count == 0) text += ": of " + std::to_string(dim / count) + ", if all are full";
+  if (const std::uint64_t power = std::bit_floor(most); power >= least)
+    text += std::string(dim % count == 0 ? "," : ": of") + (dim % count == 0 ? " or of " : " ") +
+            std::to_string(power) + ", if the last is shorter";
+  return refuse_scaling(text +
+                        "; `scale_blocks`, or weight_block_size in a config.json beside the "
+                        "file, says which");
+}
+
+Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo& scales,
+                                              const TensorInfo& codes, const QuantizedBy& link,
+                                              const std::optional<StatedBlocks>& stated) {
+  using Found = std::optional<std::uint64_t>;
+  const std::uint64_t dim = codes.dims[d];
+  const std::uint64_t count = scales.dims[d];
+  if (count == dim) return Found(1);
+  if (link.block && link.axis && link.axis != d) return Found();
+  if (count == 0 || count > dim) return Found();
+  if (count == 1) return Found(dim);
+  if (const std::uint64_t block = stated_for(d, codes.dims.size(), stated); block > 0) {
+    if (fits_blocks(dim, count, block)) return Found(block);
+    return not_as_stated(d, scales, codes, block, stated->by);
+  }
+  if (link.block) return fits_blocks(dim, count, *link.block) ? Found(link.block) : Found();
+  for (const UsualBlock& row : kUsual)
+    if (row.scale == scales.dtype && fits_blocks(dim, count, row.block)) return Found(row.block);
+  // Powers of two of an e8m0 go with larger boxes, too.
+  if (fits_blocks(dim, count, 128)) return Found(128);
+  // Programs choose powers of two; other sizes are no more likely than one that leaves a short
+  // block at the end.
+  if (dim % count == 0 && std::has_single_bit(dim / count)) return Found(dim / count);
+  const std::uint64_t least = ceil_div(dim, count);
+  const std::uint64_t most = ceil_div(dim, count - 1) - 1;
+  if (least > most) return Found();
+  if (least == most) return Found(least);
+  return several_sizes(d, scales, codes, least, most);
+}
+
+// A config of more bytes is none.
+constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+
+class ConfigReader {
+ public:
+  ConfigReader(const ByteSource& source, const std::string& path)
+      : json_(source, {0, source.size()},
+              {.finding = "manifest", .whole = "the text", .python = true}),
+        path_(path) {}
+
+  Result<QuantizationConfig> run() {
+    BTF_TRY(json_.expect(JsonKind::object_begin, "the text"));
+    BTF_TRY(json_.members([&](const JsonToken& name) -> Status {
+      if (name.text == "quantization_config") return quantization();
+      return skip();
+    }));
+    BTF_TRY(json_.expect(JsonKind::end, "the text"));
+    QuantizationConfig config{.bits = bits_};
+    if (!sizes_.empty())
+      config.blocks = StatedBlocks{std::move(sizes_), "weight_block_size in " + path_};
+    return config;
+  }
+
+ private:
+  Status skip() {
+    const auto skipped = json_.skip_value();
+    return skipped ? Status() : std::unexpected(skipped.error());
+  }
+
+  Status quantization() {
+    BTF_ASSIGN(const JsonToken token, json_.next());
+    if (token.kind != JsonKind::object_begin) return json_.skip(token);
+    return json_.members([&](const JsonToken& name) -> Status {
+      if (name.text == "weight_block_size") return sizes();
+      return name.text == "bits" || name.text == "w_bit" ? bits() : skip();
+    });
+  }
+
+  Status sizes() {
+    BTF_ASSIGN(JsonToken token, json_.next());
+    if (token.kind == JsonKind::null) return {};
+    if (token.kind != JsonKind::array_begin)
+      return json_.wrong(token.extent.offset, "weight_block_size is no list");
+    while (true) {
+      BTF_ASSIGN(token, json_.next());
+      if (token.kind == JsonKind::array_end) return {};
+      BTF_ASSIGN(const std::uint64_t size, json_.size_of(token, "a size of weight_block_size"));
+      if (size == 0 || sizes_.size() == kMaxRank)
+        return json_.wrong(token.extent.offset, "weight_block_size is no list of sizes");
+      sizes_.push_back(size);
+    }
+  }
+
+  Status bits() {
+    BTF_ASSIGN(const JsonToken token, json_.next());
+    if (token.kind != JsonKind::number) return json_.skip(token);
+    bits_ = exact_u64(token.text);
+    return {};
+  }
+
+  JsonReader json_;
+  const std::string& path_;
+  Dims sizes_;
+  std::optional<std::uint64_t> bits_;
+};
+
+// Without a config, or where it says nothing of quantisation, both are nothing. An error: it cannot
+// be read.
+Result<QuantizationConfig> quantization_config(const std::string& path) {
+  const std::filesystem::path config = std::filesystem::path(path).parent_path() / "config.json";
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(config, failed)) return QuantizationConfig{};
+  const std::string name = config.string();
+  BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(name));
+  if (source->size() > kMostBytes) return QuantizationConfig{};
+  return ConfigReader(*source, name).run();
+}
+
+// Are there scales for blocks of indices of a dim, so that the blocks' size matters?
+bool has_blocks(const TensorInfo& scales, const TensorInfo& codes) {
+  if (scales.dims.size() != codes.dims.size()) return false;
+  for (std::size_t d = 0; d < codes.dims.size(); ++d)
+    if (is_blocked(codes.dims[d], scales.dims[d])) return true;
+  return false;
+}
+
+// Scales that `link` names and that have as many dims as the codes, in each of which they are as
+// many as the indices or fewer. How many indices share one: what is stated, what the link says,
+// else the usual number of that kind of scales if it fits, else what the dims leave. Nothing: they
+// are no scales of these codes. An error where several numbers fit, or a stated one does not.
+Result<std::optional<ScaleGrid>> fit_grid(const TensorInfo& scales, const TensorInfo& codes,
+                                          const QuantizedBy& link,
+                                          const std::optional<StatedBlocks>& stated) {
+  if (!info(*scales.dtype).floating() || codes.dims.empty() ||
+      scales.dims.size() != codes.dims.size())
+    return std::nullopt;
+  ScaleGrid grid{.dims = scales.dims, .block = {}};
+  for (std::uint32_t d = 0; d < codes.dims.size(); ++d) {
+    BTF_ASSIGN(const std::optional<std::uint64_t> block, block_of(d, scales, codes, link, stated));
+    if (!block) return std::nullopt;
+    grid.block.push_back(*block);
+  }
+  return grid;
+}
+
+// Why codes of 8 bits must be two of 4 bits each; empty where they need not. `four_bits`: something
+// says that codes have so many.
+std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points,
+                        bool four_bits) {
+  const auto row = std::ranges::find(kGroups, *scales.dtype, &UsualGroups::scale);
+  if (row == kGroups.end() || codes.dims.size() < 2 || scales.dims.size() != codes.dims.size() ||
+      info(*codes.dtype).bits != 8 || info(*codes.dtype).floating())
+    return {};
+  std::optional<std::uint32_t> blocked;
+  for (std::uint32_t d = 0; d < codes.dims.size(); ++d) {
+    if (!is_blocked(codes.dims[d], scales.dims[d])) continue;
+    if (blocked) return {};
+    blocked = d;
+  }
+  if (!blocked) return {};
+  const std::uint64_t dim = codes.dims[*blocked];
+  const auto fitting = [&](const auto& groups, std::uint64_t numbers) {
+    return std::ranges::find_if(groups, [&](std::uint64_t group) {
+      return fits_blocks(numbers, scales.dims[*blocked], group);
+    });
+  };
+  const auto packed = fitting(row->packed, 2 * dim);
+  const bool plain = fitting(row->plain, dim) != row->plain.end();
+  // Numbers of weights have both signs, which codes without a sign show by a zero point.
+  const bool has_sign = info(*codes.dtype).kind == NumberKind::signed_integer;
+  if (packed == row->packed.end() || (plain && !four_bits && (has_sign || zero_points))) return {};
+  return packed_in(*blocked, scales, codes, *packed);
+}
+
+// The only dim that is as long as these scales.
+Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
+  ScaleFit found;
+  for (std::uint32_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] != scales.dims[0]) continue;
+    if (found.axis)
+      return refuse_scaling("the " + std::to_string(dims[d]) + " scales in tensor " +
+                            std::to_string(scales.index) + " could belong to dim " +
+                            std::to_string(*found.axis) + " or " + std::to_string(d) +
+                            ": dims of 1 around them say which; diff and layers take "
+                            "`actual_scale.axis`");
+    found = {.fits = true, .axis = d};
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<ScaleFit> fit_scales(const TensorInfo& scales, const Dims& dims, const QuantizedBy* link) {
+  const bool floats = info(*scales.dtype).floating();
+  if (link == nullptr ? scales.dtype != DType::float32 : !floats) return ScaleFit{};
+  // With two scales, the second is for the whole tensor.
+  if (link != nullptr && link->global_scale) return ScaleFit{};
+  if (link != nullptr && link->kind == ScaleOf::block) return ScaleFit{};
+  const bool one_dim = link != nullptr && scales.dims.size() == 1;
+  if (one_dim && !link->axis && dims.size() > 1 && scales.dims[0] != 1)
+    return only_axis(scales, dims);
+  if (one_dim && link->axis) {
+    if (*link->axis >= dims.size() || dims[*link->axis] != scales.dims[0]) return ScaleFit{};
+    return ScaleFit{.fits = true, .axis = static_cast<std::uint32_t>(*link->axis)};
+  }
+  const bool one = scales.dims.empty() || (link != nullptr && scales.storage->elements() == 1);
+  if (one) return ScaleFit{.fits = true};
+  if (scales.dims.size() != dims.size()) return ScaleFit{};
+  ScaleFit found{.fits = true};
+  for (std::uint32_t d = 0; d < dims.size(); ++d) {
+    if (scales.dims[d] == 1) continue;
+    if (found.axis || scales.dims[d] != dims[d]) return ScaleFit{};
+    found.axis = d;
+  }
+  return found;
+}
+
+namespace {
+
+bool is_damage(const Error& error) {
+  return error.code == ErrorCode::malformed || error.code == ErrorCode::unsupported;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> StoredScales::index_of(ScaleRole role) const {
+  if (link_ != nullptr) {
+    if (role == ScaleRole::scale) return link_->scale;
+    return role == ScaleRole::zero_point ? link_->zero_point : link_->global_scale;
+  }
+  const std::uint64_t index = codes_.index + (role == ScaleRole::scale ? 1 : 2);
+  return index < file_.tensor_count() ? std::optional(index) : std::nullopt;
+}
+
+Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
+  const auto index = index_of(role);
+  if (!index) return std::nullopt;
+  auto record = file_.tensor(*index);
+  Status usable;
+  if (!record)
+    usable = std::unexpected(record.error());
+  else
+    usable = file_.check_overlap(*record);
+  if (!usable && !is_damage(usable.error())) return std::unexpected(usable.error());
+  if (!usable || !record->known() || !record->storage) return std::nullopt;
+  // Programs without a type for powers of two keep them as bytes.
+  if (link_ != nullptr && role == ScaleRole::scale && record->dtype == DType::uint8 &&
+      info(*codes_.dtype).floating())
+    record->dtype = DType::float8_e8m0fnu;
+  const LayoutSpec& layout = btf::spec(*record->layout);
+  if (layout.placement != Placement::row_major || layout.pitch_bytes != 0) return std::nullopt;
+  return *std::move(record);
+}
+
+Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInfo& scales) const {
+  BTF_ASSIGN(std::optional<TensorInfo> record, find(ScaleRole::zero_point));
+  if (!record || info(*codes_.dtype).floating()) return std::nullopt;
+  // NumPy and torch keep them as wide integers; those found by position alone must fit exactly.
+  const bool fits = link_ != nullptr ? record->storage->elements() == scales.storage->elements() &&
+                                           is_integer(*record->dtype)
+                                     : record->dims == scales.dims && record->dtype == codes_.dtype;
+  return fits ? record : std::nullopt;
+}
+
+Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) const {
+  BTF_ASSIGN(std::vector<double> values, read_block_scales(record));
+  if (std::ranges::find(values, 0.0) == values.end()) return values;
+  return refuse_scaling("a scale in tensor " + std::to_string(record.index) +
+                        " is 0: scales are positive numbers");
+}
+
+Result<std::vector<double>> StoredScales::read_block_scales(const TensorInfo& record) const {
+  BTF_TRY(check_scale_memory(record.storage->elements(), execution_));
+  std::vector<double> values;
+  BTF_ASSIGN(const std::vector<Number> numbers, read_numbers(record));
+  for (const Number& number : numbers) {
+    values.push_back(number::to_double(number));
+    if (!(values.back() >= 0) || !std::isfinite(values.back()))
+      return refuse_scaling("a scale in tensor " + std::to_string(record.index) + " is " +
+                            number_text(values.back()) + ": scales are positive numbers");
+  }
+  return values;
+}
+
+Result<std::vector<std::int64_t>> StoredScales::read_zero_points(const TensorInfo& record) const {
+  std::vector<std::int64_t> zero_points;
+  BTF_ASSIGN(const std::vector<Number> numbers, read_numbers(record));
+  for (const Number& number : numbers) {
+    const double value = number::to_double(number);
+    if (std::abs(value) < 0x1p63) {
+      zero_points.push_back(static_cast<std::int64_t>(value));
+      if (record.dtype == codes_.dtype || is_code(zero_points.back(), *codes_.dtype)) continue;
+    }
+    return refuse_scaling("the zero point " + number_text(value) + " in tensor " +
+                          std::to_string(record.index) + " cannot be represented in " +
+                          std::string(info(*codes_.dtype).name));
+  }
+  return zero_points;
+}
+
+Result<std::vector<Number>> StoredScales::read_numbers(const TensorInfo& record) const {
+  BTF_ASSIGN(const ByteSource* const source, file_.elements(record.index));
+  const auto reader = record_reader(*source, record, *record.storage);
+  BTF_ASSIGN(const SourceSlab slab, reader->read({Dims(record.dims.size(), 0), record.dims}));
+  Buffer buffer;
+  const SourceSlab codes = in_row_major(slab, record.dims, *record.dtype, buffer);
+  std::vector<Number> numbers(record.storage->elements());
+  decoder (*record.dtype)(codes.data, 1, numbers.size(), numbers.data());
+  return numbers;
+}
+
 namespace {
 
 // An error with a code of its own: numbers made with a zero point of 0 would be wrong.
@@ -172,7 +593,8 @@ class DequantizePlanner {
       stated = StatedBlocks{wanted_.scale_blocks, "`scale_blocks`"};
     else if (config_)
       stated = config_->blocks;
-    if (!config_) unread = "; config.json beside the file cannot be read: " + config_.error().text();
+    if (!config_)
+      unread = "; config.json beside the file cannot be read: " + config_.error().text();
     auto grid = fit_grid(scales, work_.record, *link_, stated);
     if (!grid) return refuse_scaling(grid.error().message + unread);
     plan_.scales.grid = *std::move(grid);

@@ -1,17 +1,271 @@
 #include "convert/quantize/scale_links.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "convert/quantize/plan_rules.h"
-#include "convert/quantize/scale_names.h"
+#include "btf/value.h"
 
 namespace btf {
 namespace {
 
+// Names of the companions of codes: the name of the codes with this behind it, in place of its end.
+// Those that keep the whole name go first.
+struct CompanionName {
+  std::string_view ending;
+  std::string_view replaced = {};
+};
+
+constexpr auto kScale = std::to_array<CompanionName>({
+    {"_scale"},
+    {".scale"},
+    {"_scale_inv"},  // DeepSeek's: to be multiplied by, whatever it says
+    {".scale", ".weight"},
+    {".scale_inv", ".weight"},
+    {"weights_scaling_factor", "weight"},  // TensorRT-LLM's
+    {"_scale", "_quantized"},              // onnxruntime's
+    {"._scale", "._data"},                 // Quanto's
+    {"scale", "qdata"},                    // torchao's
+    {"scale", "int_data"},
+});
+constexpr auto kZeroPoint = std::to_array<CompanionName>({
+    {"_zero_point"},
+    {".zero_point"},
+    {"_zp"},
+    {".zp"},
+    {".zero_point", ".weight"},
+    {"_zero_point", "_quantized"},
+    {"zero_point", "qdata"},
+    {"zero_point", "int_data"},
+});
+constexpr auto kGlobalScale = std::to_array<CompanionName>({{"_scale_2"}, {".scale_2", ".weight"}});
+
+// Codes that stand for others, which btftool does not make numbers of.
+struct UndecodedCodes {
+  std::string_view ending;
+  DType dtype{};
+  std::string_view what;
+};
+
+constexpr auto kUndecoded = std::to_array<UndecodedCodes>({
+    {".qweight", DType::int32, "GPTQ's or AWQ's, packed in int32, with 'scales' and 'qzeros'"},
+    {".qzeros", DType::int32, "zero points of GPTQ or AWQ, packed in int32"},
+    {"weight_packed", DType::int32, "compressed-tensors', packed in int32"},
+    {"weight_packed", DType::uint8, "compressed-tensors', two float4_e2m1fn in a byte"},
+    {"_blocks", DType::uint8, "blocks of MXFP4, two float4_e2m1fn in a byte, with '_scales'"},
+    {".weight", DType::uint32, "MLX's, packed in uint32, with 'scales' and 'biases'"},
+});
+
+// Tensors that come with codes and are not codes themselves.
+constexpr auto kParts = std::to_array<std::string_view>({
+    "_scale",
+    ".scale",
+    "_scale_inv",
+    ".scale_inv",
+    "_scale_2",
+    ".scale_2",
+    "_scales",
+    ".scales",
+    "_zero_point",
+    ".zero_point",
+    "_zp",
+    ".zp",
+    "g_idx",
+    "weight_shape",
+    "scaling_factor",
+    "global_scale",
+    ".absmax",
+    "_absmax",
+    ".quant_map",
+    "_quant_map",
+    "_amax",
+    "quant_state.bitsandbytes__nf4",
+    "quant_state.bitsandbytes__fp4",
+});
+
+constexpr auto kNoScales = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"amax",
+     "a maximum, not a scale: of int8 the scale is amax / 127, of float8_e4m3fn amax / 448"},
+    {".SCB", "a maximum of each row, not a scale: the scale is SCB / 127"},
+    {"absmax", "a maximum of each block of packed codes"},
+    {"input_scale", "of activations"},
+    {"output_scale", "of activations"},
+    {"activation_scaling_factor", "of activations"},
+});
+
+std::optional<std::uint64_t> companion(const NamedTensors& names, const std::string& codes,
+                                       const CompanionName& form) {
+  if (!codes.ends_with(form.replaced)) return std::nullopt;
+  const auto at =
+      names.find(codes.substr(0, codes.size() - form.replaced.size()) + std::string(form.ending));
+  return at == names.end() ? std::nullopt : at->second;
+}
+
+// The first that there is, and another of the same rank.
+std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>> companions(
+    const NamedTensors& names, const std::string& codes, const auto& forms) {
+  std::optional<std::uint64_t> first;
+  bool whole_name = false;
+  for (const CompanionName& form : forms) {
+    const auto found = companion(names, codes, form);
+    if (!found) continue;
+    if (first && whole_name == form.replaced.empty()) return {first, found};
+    if (first) break;
+    first = found;
+    whole_name = form.replaced.empty();
+  }
+  return {first, std::nullopt};
+}
+
+}  // namespace
+
+void add_name(NamedTensors& names, const std::string& name, std::uint64_t index) {
+  const auto [at, added] = names.emplace(name, index);
+  if (!added) at->second.reset();
+}
+
+std::optional<NamedScales> scales_called_after(const NamedTensors& names,
+                                               const std::string& codes) {
+  const auto [scale, rival] = companions(names, codes, kScale);
+  if (!scale) return std::nullopt;
+  QuantizedBy by{.scale = *scale};
+  by.zero_point = companions(names, codes, kZeroPoint).first;
+  by.global_scale = companions(names, codes, kGlobalScale).first;
+  return NamedScales{std::move(by), rival};
+}
+
+std::string_view undecoded_codes(const TensorInfo& codes) {
+  for (const UndecodedCodes& row : kUndecoded)
+    if (codes.dtype == row.dtype && codes.name.ends_with(row.ending)) return row.what;
+  return {};
+}
+
+bool is_called_part(std::string_view name) {
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return name.ends_with(part); });
+}
+
+std::string_view why_no_scale(std::string_view name) {
+  for (const auto& [ending, why] : kNoScales)
+    if (name.ends_with(ending)) return why;
+  return {};
+}
+
+Status check_given_scale(const GivenScale& given, const TensorInfo& codes) {
+  for (const double scale : given.scales)
+    if (!(scale > 0) || !std::isfinite(scale))
+      return refuse_scaling("a scale of " + number_text(scale) + ": scales are positive numbers");
+  if (given.axis) {
+    if (*given.axis >= codes.dims.size())
+      return refuse_scaling("there is no dim " + std::to_string(*given.axis) +
+                            " for the scales, the tensor has rank " +
+                            std::to_string(codes.dims.size()));
+    if (codes.dims[*given.axis] != given.scales.size())
+      return refuse_scaling(std::to_string(given.scales.size()) + " scales for the " +
+                            std::to_string(codes.dims[*given.axis]) + " indices of dim " +
+                            std::to_string(*given.axis));
+  }
+  const bool shifted = std::ranges::any_of(given.zero_points, [](auto zero) { return zero != 0; });
+  if (shifted && info(*codes.dtype).floating())
+    return refuse_scaling("a zero point does not apply to " + std::string(info(*codes.dtype).name) +
+                          ": only integers have one");
+  return {};
+}
+
+void take_given_scale(const GivenScale& given, Scales& scales) {
+  scales.values = given.scales;
+  scales.zero_points = given.zero_points;
+  scales.axis = given.axis;
+}
+
+bool holds_codes(const TensorInfo& record) {
+  return record.known() && record.storage && can_scale(*record.dtype);
+}
+
+std::string no_scales_text(const TensorFile& file, const TensorInfo& codes) {
+  if (const std::string_view what = undecoded_codes(codes); !what.empty())
+    return "its codes are " + std::string(what) + ": these are not decoded";
+  std::string text =
+      "no scales for its " + std::string(info(*codes.dtype).name) + " codes are found: ";
+  if (!codes.named)
+    return text + (file.tensor_count() == 1 ? "the file has no other tensor"
+                                            : "none stand behind them as scales do");
+  text += "no tensor is linked as theirs, and none is called '" + codes.name + "_scale'";
+  if (const std::string found = scale_candidates(file, codes); !found.empty())
+    text += "; the file has " + found + ", and nothing says that they belong to it";
+  return text;
+}
+
+std::unexpected<Error> refuse_scaling(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+bool is_integer(DType dtype) {
+  return !info(dtype).floating() && info(dtype).kind != NumberKind::boolean;
+}
+
+bool is_code(std::int64_t number, DType integer) {
+  const bool has_sign = info(integer).kind == NumberKind::signed_integer;
+  const auto largest = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(largest_code(integer), std::numeric_limits<std::int64_t>::max()));
+  return number >= (has_sign ? -largest - 1 : 0) && number <= largest;
+}
+
+Status check_zero_point(const Quantization& wanted, DType codes) {
+  const std::int64_t zero = wanted.zero_point.value_or(0);
+  if (zero == 0 && !wanted.find_zero_point) return {};
+  const DTypeInfo& row = info(codes);
+  const std::string name(row.name);
+  if (row.floating())
+    return refuse_scaling("a zero point does not apply to " + name + ": only integers have one");
+  // A double holds what is found, and a width of 32 bits times any float32.
+  if (wanted.find_zero_point && row.bits > 32)
+    return refuse_scaling("a zero point is found for integers of up to 32 bits, not for " + name);
+  if (!is_code(zero, codes))
+    return refuse_scaling("the zero point " + std::to_string(zero) + " is beyond " + name);
+  return {};
+}
+
+// A cast that cannot lose anything takes any policy; with a scale it can.
+Status check_scaled_policy(const ScaledCast& cast) {
+  const CastPolicy& policy = cast.policy;
+  const DTypeInfo& target = info(cast.to);
+  const std::string name(target.name);
+  if (policy.overflow == Overflow::wrap)
+    return refuse_scaling("overflow wrap does not apply with a scale: codes are clamped");
+  if (policy.overflow == Overflow::ieee &&
+      (!target.floating() || target.fp.specials == FloatSpecials::none))
+    return refuse_scaling("overflow ieee does not apply to " + name + ": it has no Inf and no NaN");
+  if (target.floating() && policy.rounding != Rounding::by_table &&
+      policy.rounding != Rounding::nearest)
+    return refuse_scaling("a rounding other than to nearest does not apply to " + name +
+                          ": with a scale it is for integers");
+  return {};
+}
+
+Status check_quantized_dtype(DType dtype) {
+  if (can_scale(dtype)) return {};
+  return refuse_scaling("a scale for " + std::string(info(dtype).name) +
+                        " cannot be chosen: quantising needs an integer or a float of 8 bits or "
+                        "less");
+}
+
+Status check_dequantized_dtype(DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  if (row.floating() && row.bits > 8) return {};
+  return refuse_scaling("dequantising gives float16, bfloat16, float32 or float64, not " +
+                        std::string(row.name));
+}
+
+namespace {
+
 constexpr std::size_t kMostCandidates = 4;
+
 // In a file of more tensors, of which each may ask, candidates are looked for around the codes.
 constexpr std::uint64_t kMostSearched = 1024;
 constexpr std::uint64_t kAround = 32;
@@ -29,7 +283,9 @@ bool may_scale(const TensorInfo& scales, const TensorInfo& codes) {
   if (scales.dims.size() == 1)
     return std::ranges::find(codes.dims, scales.dims[0]) != codes.dims.end();
   if (scales.dims.size() != codes.dims.size()) return false;
-  const auto fits = [](std::uint64_t count, std::uint64_t dim) { return count > 0 && count <= dim; };
+  const auto fits = [](std::uint64_t count, std::uint64_t dim) {
+    return count > 0 && count <= dim;
+  };
   return std::ranges::equal(scales.dims, codes.dims, fits) && scales.dims != codes.dims;
 }
 

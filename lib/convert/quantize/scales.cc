@@ -1,22 +1,505 @@
+// A scale, and a zero point if it is to be found too, with which the least and the largest element
+// get codes of their own.
 #include "convert/quantize/scales.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
 
+#include "btf/execution.h"
+#include "btf/file.h"
 #include "btf/try.h"
 #include "btf/value.h"
-#include "core/checked_math.h"
-#include "elements/parallel.h"
-#include "elements/records/linear_walk.h"
+#include "convert/quantize/dequantize_plan.h"
+#include "convert/quantize/scale_links.h"
+#include "convert/quantize/scaled_reader.h"
+#include "core/edit_chain.h"
+#include "core/numbers.h"
+#include "elements/cast.h"
+#include "elements/records.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/to_floats.h"
+#include "kernels/number/exact_sum.h"
+#include "kernels/number/number.h"
 #include "kernels/number/widen.h"
 #include "kernels/scale/magnitude_runs.h"
 #include "kernels/scale/scaled_cast.h"
 
 namespace btf {
+namespace {
+
+// Range of the finite elements and 0, which always has a code: least <= 0 <= largest.
+struct ValueRange {
+  Number least;
+  Number largest;
+};
+
+struct AffineFit {
+  float scale = 1;
+  std::int64_t zero_point = 0;
+};
+
+using number::Integer;
+
+Number from_real(double value) { return number::from_double(value); }
+
+// Only 64-bit integers need more than a double.
+Number from_real(long double value) {
+  return number::normalized(value < 0, static_cast<std::uint64_t>(std::fabs(value)), 0);
+}
+
+// Real holds every value of the dtype exactly.
+template <typename Real>
+class RangeFinder {
+ public:
+  RangeFinder(DType dtype, std::uint64_t indices, std::uint64_t inner)
+      : widen_(widener<Real>(dtype)),
+        bytes_(info(dtype).buffer_bytes()),
+        inner_(inner),
+        least_(indices, Real{0}),
+        largest_(indices, Real{0}) {}
+
+  void add(const LinearSlab& slab) {
+    std::array<Real, 1024> values;
+    for (std::uint64_t at = 0; at < slab.count; at += values.size()) {
+      const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab.count - at);
+      widen_(slab.codes + at * bytes_, 1, n, values.data());
+      keep(values.data(), n, slab.first + at);
+    }
+  }
+
+  void add(const RangeFinder& other) {
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      least_[i] = std::min(least_[i], other.least_[i]);
+      largest_[i] = std::max(largest_[i], other.largest_[i]);
+    }
+  }
+
+  std::vector<ValueRange> ranges() const {
+    std::vector<ValueRange> all(least_.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = {from_real(least_[i]), from_real(largest_[i])};
+    return all;
+  }
+
+ private:
+  void keep(const double* values, std::uint64_t n, std::uint64_t first) {
+    by_indices(
+        values, n, {first, inner_, least_.size()},
+        [&](std::uint64_t index, const double* some, std::uint64_t count) {
+          keep_range(some, count, least_[index], largest_[index]);
+        },
+        [&](std::uint64_t index, const double* some, std::uint64_t count) {
+          keep_ranges(some, count, &least_[index], &largest_[index]);
+        });
+  }
+
+  // Integers of 64 bits.
+  void keep(const long double* values, std::uint64_t n, std::uint64_t first) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t place = least_.size() == 1 ? 0 : (first + i) / inner_ % least_.size();
+      least_[place] = std::min(least_[place], values[i]);
+      largest_[place] = std::max(largest_[place], values[i]);
+    }
+  }
+
+  WidenFn<Real> widen_;
+  std::uint64_t bytes_;
+  std::uint64_t inner_;
+  std::vector<Real> least_;
+  std::vector<Real> largest_;
+};
+
+template <typename Real>
+Result<std::vector<ValueRange>> ranges_of(LinearSlabs slabs, const RangeFinder<Real>& empty,
+                                          const Execution& execution) {
+  std::vector<RangeFinder<Real>> finders(slabs.workers(), empty);
+  BTF_TRY(for_each_slab(execution, slabs.workers(), slabs.count(),
+                        [&](unsigned worker, std::uint64_t number) -> Status {
+                          BTF_ASSIGN(const LinearSlab slab, slabs.read(worker, number));
+                          finders[worker].add(slab);
+                          return {};
+                        }));
+  for (const RangeFinder<Real>& other : finders) finders.front().add(other);
+  return finders.front().ranges();
+}
+
+struct CodeLimits {
+  Integer least = 0;
+  Integer largest = 0;
+};
+
+CodeLimits limits_of(DType dtype) {
+  const auto largest = static_cast<Integer>(largest_code(dtype));
+  const bool has_sign = info(dtype).kind == NumberKind::signed_integer;
+  return {has_sign ? -largest - 1 : 0, largest};
+}
+
+bool is_zero(const Number& x) { return x.kind == Number::Class::zero; }
+
+const Number& larger(const Number& a, const Number& b) {
+  if (is_zero(a) || is_zero(b)) return is_zero(a) ? b : a;
+  return std::tie(a.exponent, a.significand) < std::tie(b.exponent, b.significand) ? b : a;
+}
+
+std::string text(const Number& x) { return number_text(number::to_double(x)); }
+
+// An integer of up to 65 bits; nothing where it is beyond.
+std::optional<Integer> integer(const Number& x) {
+  if (is_zero(x)) return 0;
+  if (x.kind != Number::Class::finite) return std::nullopt;
+  const auto magnitude = static_cast<Integer>(x.significand >> (63 - x.exponent));
+  return x.negative ? -magnitude : magnitude;
+}
+
+float nearest_float(const Number& x) {
+  using Limits = std::numeric_limits<float>;
+  std::uint32_t code = 0;
+  LossAccount ignored;
+  encoder(DType::float32)(&x, 1, reinterpret_cast<std::byte*>(&code), 1, CastPolicy{}, ignored);
+  return std::clamp(std::bit_cast<float>(code), Limits::denorm_min(), Limits::max());
+}
+
+class Fit {
+ public:
+  Fit(const ValueRange& range, const ScaledCast& cast)
+      : range_(range), cast_(cast), limits_(limits_of(cast.to)) {}
+
+  Result<AffineFit> with_given_zero_point() const {
+    const Integer above = limits_.largest - cast_.zero_point;
+    const Integer below = cast_.zero_point - limits_.least;
+    if ((above == 0 && !is_zero(range_.largest)) || (below == 0 && !is_zero(range_.least)))
+      return fail(ErrorCode::refused,
+                  "numbers from " + text(range_.least) + " to " + text(range_.largest) +
+                      " do not fit: with the zero point " + std::to_string(cast_.zero_point) +
+                      " no code of " + std::string(info(cast_.to).name) + " stands for one " +
+                      (above == 0 ? "above" : "below") +
+                      " 0; a zero point between its ends fits them");
+    const Number up =
+        above == 0 ? Number{} : number::quotient(range_.largest, number::from_integer(above));
+    const Number down =
+        below == 0 ? Number{} : number::quotient(range_.least, number::from_integer(below));
+    Number wanted = larger(up, down);
+    wanted.negative = false;
+    return fit(wanted, [&](float) { return std::optional<std::int64_t>(cast_.zero_point); });
+  }
+
+  Result<AffineFit> with_zero_point_to_find() const {
+    ExactSum width;
+    width.add(range_.largest);
+    width.subtract(range_.least);
+    const Number wanted =
+        number::quotient(width.number(), number::from_integer(limits_.largest - limits_.least));
+    return fit(wanted, [&](float scale) -> std::optional<std::int64_t> {
+      const std::optional<Integer> steps = integer(code(range_.least, scale, 0));
+      if (!steps || limits_.least - *steps > limits_.largest) return std::nullopt;
+      return static_cast<std::int64_t>(limits_.least - *steps);
+    });
+  }
+
+ private:
+  Number code(const Number& x, float scale, std::int64_t zero_point) const {
+    ScaledCast cast = cast_;
+    cast.zero_point = zero_point;
+    return shifted_code(x, number::from_double(scale), cast);
+  }
+
+  bool has_code(const Number& x, float scale, std::int64_t zero_point) const {
+    const std::optional<Integer> found = integer(code(x, scale, zero_point));
+    return found && *found >= limits_.least && *found <= limits_.largest;
+  }
+
+  template <typename ZeroPoint>
+  Result<AffineFit> fit(const Number& wanted, ZeroPoint&& zero_point_for) const {
+    if (is_zero(wanted)) return AffineFit{1, cast_.zero_point};
+    // The nearest scale may be a little too small; the next one above never is, but where a tie
+    // is rounded out on both sides.
+    constexpr int kTries = 4;
+    float scale = nearest_float(wanted);
+    for (int i = 0; i < kTries && std::isfinite(scale); ++i) {
+      const std::optional<std::int64_t> zero_point = zero_point_for(scale);
+      if (zero_point && has_code(range_.least, scale, *zero_point) &&
+          has_code(range_.largest, scale, *zero_point))
+        return AffineFit{scale, *zero_point};
+      scale = std::nextafter(scale, std::numeric_limits<float>::infinity());
+    }
+    return fail(ErrorCode::refused, "numbers from " + text(range_.least) + " to " +
+                                        text(range_.largest) +
+                                        " do not fit: float32 has no scale for them");
+  }
+
+  const ValueRange& range_;
+  const ScaledCast& cast_;
+  CodeLimits limits_;
+};
+
+// The range of the tensor, or of each index of `axis`, after the edits. Reads the tensor once.
+Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const TensorInfo& record,
+                                             const EditChain& edits,
+                                             std::optional<std::uint32_t> axis,
+                                             const Execution& execution) {
+  const Dims& dims = edits.empty() ? record.dims : edits.steps().back().to;
+  const std::uint64_t indices = axis ? dims[*axis] : 1;
+  std::uint64_t inner = 1;
+  if (axis)
+    for (std::size_t d = *axis + 1; d < dims.size(); ++d) inner *= dims[d];
+  BTF_ASSIGN(LinearSlabs slabs,
+             LinearSlabs::open(source, record, edits, execution, scale_workers(indices)));
+  const DType dtype = *record.dtype;
+  if (fits_double(dtype))
+    return ranges_of(std::move(slabs), RangeFinder<double>(dtype, indices, inner), execution);
+  return ranges_of(std::move(slabs), RangeFinder<long double>(dtype, indices, inner), execution);
+}
+
+// For codes of an integer dtype. The scale is the least with which the range fits between the
+// codes, rounded to the nearest float32, or to the next one above if with that an end would be
+// clamped; 1 for nothing but zeros. A zero point that is found is the code that puts the least
+// element on the least code. Refuses what cannot fit.
+Result<AffineFit> fit_affine(const ValueRange& range, const ScaledCast& cast,
+                             bool find_zero_point) {
+  const Fit fit(range, cast);
+  return find_zero_point ? fit.with_zero_point_to_find() : fit.with_given_zero_point();
+}
+
+std::string name_of(DType dtype) { return std::string(info(dtype).name); }
+
+Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind,
+                                 std::string_view ending) {
+  BTF_ASSIGN(StridedLayout storage, resolve(Layout::linear, dims, dtype));
+  return ScaleRecord{dtype, std::move(storage), kind, ending};
+}
+
+class Planner {
+ public:
+  Planner(const TensorFile& file, const TensorConversion& work, const ScaleOrigin& origin)
+      : file_(file), work_(work), origin_(origin), wanted_(work.options.quantization) {}
+
+  Result<QuantizePlan> plan() {
+    if (!wanted_.active()) return std::move(plan_);
+    if (work_.target.sparse() || work_.record.coo)
+      return refuse_scaling("scales go with dense tensors; convert to a dense layout first");
+    plan_.cast = {work_.target.job.from, work_.target.job.to, work_.options.policy,
+                  wanted_.zero_point.value_or(0)};
+    if (wanted_.dequantize) {
+      BTF_TRY(plan_dequantize(file_, work_, origin_, plan_));
+    } else if (wanted_.block) {
+      BTF_TRY(plan_blocks());
+    } else if (wanted_.automatic) {
+      BTF_TRY(plan_automatic());
+    } else {
+      BTF_TRY(plan_given());
+    }
+    if (plan_.scaling != Scaling::none) BTF_TRY(check_scaled_policy(plan_.cast));
+    return std::move(plan_);
+  }
+
+ private:
+  DType from() const { return plan_.cast.from; }
+  DType to() const { return plan_.cast.to; }
+
+  Status plan_given() {
+    const double scale = *wanted_.scale;
+    if (!(scale > 0) || !std::isfinite(scale))
+      return refuse_scaling("a scale of " + number_text(scale) + ": scales are positive numbers");
+    plan_.scales.values = {scale};
+    if (can_scale(to())) {
+      plan_.scaling = Scaling::quantize;
+      return check_zero_point(wanted_, to());
+    }
+    plan_.scaling = Scaling::dequantize;
+    if (!can_scale(from()))
+      return refuse_scaling("a scale does not apply from " + name_of(from()) + " to " +
+                            name_of(to()) +
+                            ": one of them must be an integer or a float of 8 bits or less");
+    BTF_TRY(check_dequantized_dtype(to()));
+    return check_zero_point(wanted_, from());
+  }
+
+  Result<std::vector<double>> largest(std::optional<std::uint32_t> axis) const {
+    return largest_magnitudes(work_.source, work_.record, work_.target.edits, axis,
+                              work_.options.execution);
+  }
+
+  // Floats have a sign and no zero point, and with signed integers zero is the middle unless a zero
+  // point says else.
+  bool symmetric() const {
+    return info(to()).floating() || (info(to()).kind == NumberKind::signed_integer &&
+                                     !wanted_.find_zero_point && plan_.cast.zero_point == 0);
+  }
+
+  Status find_symmetric() {
+    BTF_ASSIGN(const std::vector<double> magnitudes, largest(wanted_.axis));
+    plan_.scales.values.clear();
+    for (const double magnitude : magnitudes)
+      plan_.scales.values.push_back(symmetric_scale(magnitude, to()));
+    return {};
+  }
+
+  Status find_affine() {
+    BTF_ASSIGN(const std::vector<ValueRange> ranges,
+               value_ranges(work_.source, work_.record, work_.target.edits, wanted_.axis,
+                            work_.options.execution));
+    plan_.scales.values.clear();
+    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
+      const auto fit = fit_affine(ranges[i], plan_.cast, wanted_.find_zero_point);
+      if (!fit && wanted_.axis)
+        return std::unexpected(fit.error().within("index " + std::to_string(i) + " of dim " +
+                                                  std::to_string(*wanted_.axis)));
+      if (!fit) return std::unexpected(fit.error());
+      plan_.scales.values.push_back(fit->scale);
+      if (wanted_.find_zero_point) plan_.scales.zero_points.push_back(fit->zero_point);
+    }
+    return {};
+  }
+
+  Status plan_automatic() {
+    plan_.scaling = Scaling::quantize;
+    BTF_TRY(check_quantized_dtype(to()));
+    BTF_TRY(check_zero_point(wanted_, to()));
+    const Dims& dims = work_.target.dims;
+    if (wanted_.axis && *wanted_.axis >= dims.size())
+      return refuse_scaling("there is no dim " + std::to_string(*wanted_.axis) +
+                            " for the scales, the tensor has rank " + std::to_string(dims.size()));
+    if (wanted_.axis) BTF_TRY(check_scale_memory(dims[*wanted_.axis], work_.options.execution));
+    plan_.scales.axis = wanted_.axis;
+    BTF_TRY(symmetric() ? find_symmetric() : find_affine());
+    // A shape that broadcasts against the data.
+    Dims shape;
+    if (wanted_.axis) shape.assign(dims.size(), 1);
+    if (wanted_.axis) shape[*wanted_.axis] = dims[*wanted_.axis];
+    BTF_ASSIGN(ScaleRecord record,
+               scale_record(DType::float32, shape, ScaleKind::values, "_scale"));
+    plan_.written.push_back(std::move(record));
+    if (!wanted_.find_zero_point) return {};
+    BTF_ASSIGN(ScaleRecord zeros, scale_record(to(), shape, ScaleKind::zero_points, "_zero_point"));
+    plan_.written.push_back(std::move(zeros));
+    return {};
+  }
+
+  Status plan_blocks() {
+    plan_.scaling = Scaling::quantize;
+    const BlockFormatInfo& format = info(*wanted_.block);
+    const DTypeInfo& element = info(to());
+    if (!can_scale(to()) || !element.floating() || element.bits != info(format.element).bits)
+      return refuse_scaling(std::string(format.name) + " has elements of " +
+                            name_of(format.element) + ", not of " + name_of(to()));
+    const Dims& dims = work_.target.dims;
+    if (dims.empty())
+      return refuse_scaling("blocks need a dim to run along, the tensor has rank 0");
+    plan_.scales.blocks = &format;
+    BTF_ASSIGN(ScaleRecord blocks, scale_record(format.scale, block_scale_dims(dims, format.block),
+                                                ScaleKind::blocks, "_scale"));
+    plan_.written.push_back(std::move(blocks));
+    if (!format.tensor_scale) return {};
+    BTF_ASSIGN(const std::vector<double> magnitudes, largest({}));
+    plan_.scales.tensor_scale = nvfp4_tensor_scale(magnitudes.front());
+    plan_.scales.values = {plan_.scales.tensor_scale};
+    BTF_ASSIGN(ScaleRecord tensor, scale_record(DType::float32, {}, ScaleKind::values, "_scale_2"));
+    plan_.written.push_back(std::move(tensor));
+    return {};
+  }
+
+  const TensorFile& file_;
+  const TensorConversion& work_;
+  const ScaleOrigin& origin_;
+  const Quantization& wanted_;
+  QuantizePlan plan_;
+};
+
+}  // namespace
+
+Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
+                                       const ScaleOrigin& origin) {
+  return Planner(file, work, origin).plan();
+}
+
+namespace {
+
+// The block scales in the arrangement of the elements, so that boxes of theirs stand for boxes that
+// the elements can be read in.
+StridedLayout as_stored_by(const ElementSource& elements, const StridedLayout& scales) {
+  StridedLayout storage = elements.storage;
+  storage.dims = scales.dims;
+  const std::uint64_t last = scales.dims.size() - 1;
+  for (StorageAxis& axis : storage.axes) {
+    if (axis.dim != last) continue;
+    if (axis.part == AxisPart::whole) axis.extent = scales.dims[last];
+    if (axis.part == AxisPart::blocks)
+      axis.extent = ceil_div(scales.dims[last], storage.split->lanes);
+  }
+  return storage;
+}
+
+// The codes of scales, or of zero points, each in buffer_bytes().
+std::vector<std::byte> scale_codes(const QuantizePlan& plan, const ScaleRecord& record) {
+  std::vector<Number> numbers;
+  if (record.kind == ScaleKind::zero_points)
+    std::ranges::transform(plan.scales.zero_points, std::back_inserter(numbers),
+                           number::from_integer);
+  else
+    std::ranges::transform(plan.scales.values, std::back_inserter(numbers), number::from_double);
+  std::vector<std::byte> codes(numbers.size() * info(record.dtype).buffer_bytes());
+  LossAccount ignored;
+  encoder(record.dtype)(numbers.data(), numbers.size(), codes.data(), 1, CastPolicy{}, ignored);
+  return codes;
+}
+
+}  // namespace
+
+ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan,
+                              const ByteSource* block_scales) {
+  ElementSource elements = record_elements(work);
+  elements.noise = work.measures_noise();
+  elements.noise_step = 1;
+  if (plan.scaling == Scaling::none) return elements;
+  elements.dtype = plan.cast.to;
+  elements.accounted = true;
+  if (plan.scales.blocks != nullptr) elements.last_granule = plan.scales.blocks->block;
+  elements.open = [&plan, block_scales,
+                   open = elements.open](Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
+    BTF_ASSIGN(auto source, open(losses));
+    if (plan.scaling == Scaling::quantize)
+      return quantizing_reader(std::move(source), plan.cast, plan.scales, losses);
+    std::unique_ptr<SlabReader> blocks;
+    if (plan.block_scales)
+      blocks = record_reader(*block_scales, *plan.block_scales, *plan.block_scales->storage);
+    return dequantizing_reader(std::move(source), std::move(blocks), plan.cast, plan.scales,
+                               losses);
+  };
+  return elements;
+}
+
+ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
+                             const ScaleRecord& record) {
+  const bool blocks = record.kind == ScaleKind::blocks;
+  ElementSource elements;
+  elements.storage = blocks ? as_stored_by(record_elements(work), record.storage) : record.storage;
+  elements.stored = elements.dtype = record.dtype;
+  // A box of block scales stands for a box of elements that is larger by far.
+  if (blocks) {
+    elements.slab_bytes /= plan.scales.blocks->block * info(plan.cast.from).buffer_bytes();
+    elements.bytes = work.record.data_bytes;
+  }
+  elements.open = [&work, &plan, &record,
+                   blocks](Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
+    if (blocks) {
+      BTF_ASSIGN(auto source, record_elements(work).open(losses));
+      return block_scale_reader(std::move(source), plan.cast, work.target.dims, plan.scales);
+    }
+    return value_reader(scale_codes(plan, record), record.dtype, record.storage);
+  };
+  return elements;
+}
+
 namespace {
 
 // Sources: mxfp8 and mxfp4: OCP Microscaling Formats v1.0; nvfp4: NVIDIA's block scaling (two

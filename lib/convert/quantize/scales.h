@@ -5,14 +5,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "btf/attributes.h"
+#include "btf/convert.h"
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/quantize.h"
+#include "convert/tensor/target.h"
 #include "core/edit_chain.h"
-#include "elements/slab_io.h"
+#include "elements/slabs.h"
 #include "kernels/number/number.h"
+#include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 
@@ -93,5 +98,49 @@ void by_indices(const Real* numbers, std::uint64_t count, const OnAxis& at, One&
     left = at.inner;
   }
 }
+
+// The quantisation of one tensor, and the records that it reads and writes.
+
+enum class Scaling : std::uint8_t { none, quantize, dequantize };
+
+enum class ScaleKind : std::uint8_t { values, blocks, zero_points };
+
+// A record of scales, or of zero points, that is written behind the data.
+struct ScaleRecord {
+  DType dtype{};
+  StridedLayout storage;  // kLINEAR
+  ScaleKind kind{};
+  std::string_view ending;  // its name is that of the data with this behind it
+};
+
+struct QuantizePlan {
+  Scaling scaling = Scaling::none;
+  ScaledCast cast;
+  Scales scales;
+  std::optional<TensorInfo> block_scales;  // dequantize: the record that holds them
+  std::vector<std::uint64_t> consumed;     // source records that were used up as scales
+  std::vector<ScaleRecord> written;        // in their order
+};
+
+// Where the scales of codes are: given, else where the file or a name says, else, in a file without
+// names, behind the codes.
+struct ScaleOrigin {
+  const QuantizedBy* link = nullptr;
+  const GivenScale* given = nullptr;
+  bool by_place = false;
+};
+
+// Reads the tensor where its scale must be found out.
+Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
+                                       const ScaleOrigin& origin);
+
+// Quantised and dequantised tensors, and their scales, as sources of elements to write or compare.
+
+// The elements of the data record, and of each record of scales. The arguments must outlive them.
+// `block_scales`: where those of the plan are read from.
+ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan,
+                              const ByteSource* block_scales);
+ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
+                             const ScaleRecord& record);
 
 }  // namespace btf

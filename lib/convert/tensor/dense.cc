@@ -1,23 +1,87 @@
 // Conversions whose target is dense, to a file or in memory.
+#include "convert/tensor/dense.h"
+
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "btf/try.h"
-#include "convert/tensor/coo_cast.h"
-#include "convert/tensor/tensor.h"
-#include "core/checked_math.h"
-#include "core/strided.h"
-#include "elements/cast_slab.h"
+#include "convert/tensor/coo.h"
+#include "convert/tensor/target.h"
+#include "core/layout.h"
+#include "core/numbers.h"
+#include "elements/cast.h"
 #include "elements/coo_record.h"
-#include "elements/nibble_writer.h"
-#include "elements/parallel.h"
-#include "elements/records/edited_view.h"
-#include "elements/records/record_boxes.h"
-#include "formats/io/memory_bytes.h"
+#include "elements/records.h"
+#include "formats/io/byte_source.h"
 
 namespace btf {
+
+Result<CastSlabs> CastSlabs::open(const TensorConversion& work, unsigned most_workers) {
+  BTF_ASSIGN(LinearSlabs slabs, LinearSlabs::open(work.source, work.record, work.target.edits,
+                                                  work.options.execution, most_workers));
+  return CastSlabs(work, std::move(slabs));
+}
+
+CastSlabs::CastSlabs(const TensorConversion& work, LinearSlabs slabs)
+    : work_(work), slabs_(std::move(slabs)), workers_(slabs_.workers()) {
+  forget_account();
+}
+
+Result<LinearSlab> CastSlabs::read(unsigned worker, std::uint64_t slab) {
+  const CastJob& job = work_.target.job;
+  Worker& mine = workers_[worker];
+  BTF_ASSIGN(const LinearSlab read, slabs_.read(worker, slab));
+  LinearSlab result = read;
+  LossAccount account;
+  if (job.from == job.to) {
+    account.elements = read.count;
+  } else {
+    std::byte* const codes = mine.codes.reserve(read.count * info(job.to).buffer_bytes());
+    cast_run(job, read.codes, codes, read.count, account);
+    if (forbidden(job.policy, account)) return refuse_in(read);
+    result.codes = codes;
+    if (mine.account.noise)
+      measure_noise(job.from, job.to, {.source = read.codes, .target = codes, .n = read.count},
+                    *mine.account.noise);
+  }
+  mine.account.add(account);
+  if (const Execution& execution = work_.options.execution; execution.progress) {
+    const std::scoped_lock lock(*progress_);
+    execution.progress(coo_progress(read.count * info(job.from).buffer_bytes()));
+  }
+  return result;
+}
+
+std::unexpected<Error> CastSlabs::refuse_in(const LinearSlab& slab) const {
+  const CastJob& job = work_.target.job;
+  const std::uint64_t bytes = info(job.from).buffer_bytes();
+  LossAccount one;
+  std::uint64_t code = 0;
+  std::uint64_t i = 0;
+  for (; i < slab.count; ++i) {
+    one = {};
+    cast_run(job, slab.codes + i * bytes, reinterpret_cast<std::byte*>(&code), 1, one);
+    if (forbidden(job.policy, one)) break;
+  }
+  return refuse_element(job, index_of(work_.target.dims, slab.first + i), slab.codes + i * bytes,
+                        one);
+}
+
+Losses CastSlabs::account() const {
+  Losses all(work_.measures_noise());
+  for (const Worker& worker : workers_) all.add(worker.account);
+  return all;
+}
+
+void CastSlabs::forget_account() {
+  for (Worker& worker : workers_) worker.account = Losses(work_.measures_noise());
+}
+
 namespace {
+
+// Conversions whose target is dense, to a file or in memory.
 
 // Elements of a slab in memory whose 4-bit codes go through a buffer: it stays in the caches, and
 // is no fresh memory, which costs more than the cast.
@@ -115,10 +179,6 @@ Result<Losses> run(const Execution& execution, const CastJob& job,
   return account;
 }
 
-}  // namespace
-
-namespace {
-
 // Is each run of the record one of the target, and no more to read than that?
 bool is_straight(const TensorConversion& work, const StridedLayout& storage) {
   const std::optional<StridedLayout>& target = work.target.storage;
@@ -145,8 +205,7 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.bytes = work.record.data_bytes;
   if (!from_coo && !work.target.edits.empty())
     elements.bytes = *stream_bytes(elements.storage.elements(), info(elements.stored).bits);
-  elements.reported =
-      from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
+  elements.reported = from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
   elements.noise = work.measures_noise();
   const std::uint64_t count = elements.storage.elements();
   if (!elements.noise && !from_coo && work.options.snr_sample > 0 && count > 0 &&
@@ -238,8 +297,8 @@ Result<LossAccount> convert(const TensorView& source, const MutableTensorView& t
   ElementSource elements = memory_elements(source);
   if ((nibbles(source.dtype) || nibbles(target.dtype)) &&
       same_order(source.storage, target.storage))
-    elements.slab_bytes = kUnpacked * std::max(info(source.dtype).buffer_bytes(),
-                                               info(target.dtype).buffer_bytes());
+    elements.slab_bytes =
+        kUnpacked * std::max(info(source.dtype).buffer_bytes(), info(target.dtype).buffer_bytes());
   return write_memory(elements, policy, target, execution);
 }
 

@@ -6,12 +6,11 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
-#include "core/read_errors.h"
-#include "diff/layers/pairs/measured_pairs.h"
-#include "diff/layers/pairs/order.h"
-#include "diff/layers/spot/checking_share.h"
-#include "diff/layers/spot/first_checks.h"
-#include "diff/layers/spot/spots.h"
+#include "core/errors.h"
+#include "diff/layers/first_checks.h"
+#include "diff/layers/measured_pairs.h"
+#include "diff/layers/order.h"
+#include "diff/layers/spots.h"
 #include "sets/names/match.h"
 
 namespace btf {
@@ -237,7 +236,8 @@ class Causes {
         diff(*left, *right, options, [&](const TensorDiff& diff) { layer.hints = diff.hints; });
     if (found) return {};
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
-    // That a cause cannot be looked for does not change the verdict; what cannot be read is trouble.
+    // That a cause cannot be looked for does not change the verdict; what cannot be read is
+    // trouble.
     if (is_of_reading(found.error())) report_.troubles.push_back(found.error().text());
     return {};
   }

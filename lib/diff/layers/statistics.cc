@@ -10,10 +10,10 @@
 
 #include "btf/tensor_set.h"
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "diff/layers/pairs/order.h"
-#include "formats/msprobe/dump.h"
-#include "formats/open_source.h"
+#include "core/numbers.h"
+#include "diff/layers/order.h"
+#include "formats/msprobe.h"
+#include "formats/tensor_file.h"
 #include "sets/index.h"
 #include "sets/names/match.h"
 
@@ -30,7 +30,7 @@ std::optional<DType> dtype_of(const std::string& theirs) {
 }
 
 bool is_file(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
@@ -112,8 +112,8 @@ LayerSide side_of(const TensorStatistics& tensor, double elements) {
 }
 
 // Where max, min, mean and norm are a apart, the elements are: no difference of two largest ones is
-// larger than the norm of the differences, nor that of two norms; and by Cauchy and Schwarz the norm
-// is at least the root of the count times the difference of means.
+// larger than the norm of the differences, nor that of two norms; and by Cauchy and Schwarz the
+// norm is at least the root of the count times the difference of means.
 LayerFigures figures_of(const TensorStatistics& actual, const TensorStatistics& golden,
                         std::uint64_t elements) {
   LayerFigures f;
@@ -205,9 +205,9 @@ class Comparing {
     for (std::size_t r = 0; r < right.size(); ++r)
       if (right[r]) add_golden(r);
     if (report_.paired == 0)
-      return std::unexpected(
-          Error{ErrorCode::refused, "nothing is paired: no name of " + actual_.path + " is in " +
-                                        golden_.path + "; `map` pairs them"});
+      return std::unexpected(Error{ErrorCode::refused, "nothing is paired: no name of " +
+                                                           actual_.path + " is in " + golden_.path +
+                                                           "; `map` pairs them"});
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) report_.layers[i].number = i;
     return order_layers(report_, places_, rest_, QuantisedStore::none,
                         {.recorded_in = actual_.path, .keeps_order = true},
@@ -273,7 +273,8 @@ Result<std::optional<StatisticsDump>> read_statistics(const std::string& path) {
   if (!file || !is_msprobe_dump(*file)) return std::nullopt;
   const auto read = [&]() -> Result<ProbeDump> {
     BTF_ASSIGN(const auto source, open_source(*file, {}));
-    const auto construct = open_source(file->substr(0, file->rfind('/') + 1) + "construct.json", {});
+    const auto construct =
+        open_source(file->substr(0, file->rfind('/') + 1) + "construct.json", {});
     return read_msprobe_dump(*source, construct ? construct->get() : nullptr);
   };
   auto dump = read();
@@ -303,8 +304,7 @@ Result<LayerReport> compare_statistics(const StatisticsDump& actual, const Stati
                                        const LayerOptions& options) {
   for (const StatisticsDump* side : {&actual, &golden})
     if (side->tensors.empty())
-      return std::unexpected(
-          Error{ErrorCode::refused, "it has no tensor"}.in_file(side->path));
+      return std::unexpected(Error{ErrorCode::refused, "it has no tensor"}.in_file(side->path));
   LayerReport report;
   report.statistics_only = true;
   for (const StatisticsDump* side : {&actual, &golden})

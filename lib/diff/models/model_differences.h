@@ -16,8 +16,8 @@ struct ModelDifferences {
   std::vector<FileDifference> all{};
   std::uint64_t nodes = 0;  // of golden, and those that only actual has
 
-  // "only tensors were compared; the graphs differ in 1 of 27 nodes: Conv_3 dilations, pads"; empty:
-  // they do not differ.
+  // "only tensors were compared; the graphs differ in 1 of 27 nodes: Conv_3 dilations, pads";
+  // empty: they do not differ.
   std::string summary() const;
 
   // An error: a graph cannot be read.

@@ -1,16 +1,137 @@
 // Walks two tensors of the same dims side by side, in runs of row-major numbers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "diff/pairs/real_values.h"
 #include "diff/pairs/side.h"
+#include "kernels/cast/cast_runs.h"
+#include "kernels/number/widen.h"
 
 namespace btf {
+
+// The most elements that are read together.
+inline constexpr std::uint64_t kPairRun = 1024;
+
+// Elements of one dtype as Real: float, double or long double.
+template <typename Real>
+class RealValues {
+ public:
+  explicit RealValues(DType dtype) : widen_(widener<Real>(dtype)) {}
+
+  // At most kPairRun of them. Valid until the next call, and as long as the codes.
+  const Real* of(const std::byte* codes, std::uint64_t stride, std::uint64_t count) {
+    widen_(codes, stride, count, values_.data());
+    return values_.data();
+  }
+
+ private:
+  WidenFn<Real> widen_;
+  std::array<Real, kPairRun> values_;
+};
+
+// Does a float hold every value, and is there a fast way to it?
+inline bool fits_float(DType dtype) {
+  return dtype == DType::float32 ||
+         (is_lossless(dtype, DType::float32) && find_cast_runs(dtype, DType::float32) != nullptr);
+}
+
+// float32 is read in place.
+template <>
+class RealValues<float> {
+ public:
+  explicit RealValues(DType dtype)
+      : bytes_(info(dtype).buffer_bytes()), cast_(find_cast_runs(dtype, DType::float32)) {}
+
+  const float* of(const std::byte* codes, std::uint64_t stride, std::uint64_t count) {
+    if (stride != 1) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        std::memcpy(side_by_side_.data() + i * bytes_, codes + i * stride * bytes_, bytes_);
+      codes = side_by_side_.data();
+    }
+    if (cast_ == nullptr && reinterpret_cast<std::uintptr_t>(codes) % alignof(float) == 0)
+      return reinterpret_cast<const float*>(codes);
+    auto* const target = reinterpret_cast<std::byte*>(values_.data());
+    if (cast_ == nullptr) {
+      std::memcpy(target, codes, count * sizeof(float));
+    } else {
+      LossAccount none;
+      cast_({.source = codes, .target = target, .count = count}, none);
+    }
+    return values_.data();
+  }
+
+ private:
+  std::uint64_t bytes_;
+  CastRunsFn cast_;  // nullptr: it is float32
+  std::array<float, kPairRun> values_;
+  alignas(float) std::array<std::byte, kPairRun * sizeof(float)> side_by_side_;
+};
+
+// Walks two COO tensors of the same dims side by side without spelling out what neither stores.
+
+inline bool both_sparse(const DiffSide& actual, const DiffSide& golden) {
+  return actual.storage() == nullptr && golden.storage() == nullptr;
+}
+
+// The pairs with numbers from `begin` on and below `end`: `count` of these are stored by a side,
+// the others by neither.
+struct SparseRun {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t count = 0;  // at most kPairRun
+  const std::uint64_t* numbers = nullptr;
+  const std::byte* actual_codes = nullptr;  // buffer_bytes() each
+  const std::byte* golden_codes = nullptr;
+
+  std::uint64_t absent() const { return end - begin - count; }
+};
+
+// In slabs, which are ranges of numbers and depend on the tensors alone.
+class SparseSlabs {
+ public:
+  // Slabs begin at multiples of `granule`. The sides outlive them.
+  static Result<SparseSlabs> open(const DiffSide& actual, const DiffSide& golden,
+                                  const Execution& execution, std::uint64_t granule = 1);
+
+  unsigned workers() const { return workers_; }
+
+  // Every pair once; runs of a slab ascend and come from one worker.
+  using Visit = std::function<void(unsigned worker, std::uint64_t slab, const SparseRun& run)>;
+  Status walk(const Visit& visit) const;
+
+ private:
+  SparseSlabs(const DiffSide& actual, const DiffSide& golden, const Execution& execution)
+      : actual_(&actual), golden_(&golden), execution_(&execution) {}
+
+  const DiffSide* actual_;
+  const DiffSide* golden_;
+  const Execution* execution_;
+  std::vector<std::uint64_t> begins_;  // and the end of the last
+  unsigned workers_ = 1;
+};
+
+template <typename Real>
+Real widen_code(DType dtype, std::uint64_t code) {
+  Real real = 0;
+  widener<Real>(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &real);
+  return real;
+}
+
+// An element that a side does not store: zero bits.
+template <typename Real>
+Real absent_value(DType dtype) {
+  return widen_code<Real>(dtype, 0);
+}
+
+// Walks two tensors of the same dims side by side, in runs of row-major numbers.
 
 // At most kPairRun pairs, if they are not all alike.
 template <typename Real>

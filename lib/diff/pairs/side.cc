@@ -9,13 +9,11 @@
 #include <variant>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
 #include "core/edit_chain.h"
-#include "elements/element_access.h"
-#include "elements/records/edited_reader.h"
-#include "elements/records/edited_view.h"
-#include "elements/records/record_boxes.h"
-#include "formats/io/memory_bytes.h"
+#include "core/numbers.h"
+#include "elements/elements.h"
+#include "elements/records.h"
+#include "formats/io/byte_source.h"
 
 namespace btf {
 namespace {
@@ -69,7 +67,8 @@ class Edited {
     if (!record.storage || edited.chain_.empty()) return edited;
     edited.views_ = edited_views(*record.storage, edited.chain_);
     const EditedView& view = edited.views_.front();
-    if (edited.views_.size() > 1 || view.base != 0 || !view.by_strides() || view.mirrors()) return edited;
+    if (edited.views_.size() > 1 || view.base != 0 || !view.by_strides() || view.mirrors())
+      return edited;
     // Strides say it all: a record like any other.
     TensorInfo& like = edited.like_.emplace(record);
     like.dims = edited.dims();

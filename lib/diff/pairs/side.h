@@ -10,7 +10,7 @@
 #include "btf/diff.h"
 #include "btf/read.h"
 #include "elements/coo_record.h"
-#include "elements/slab_io.h"
+#include "elements/slabs.h"
 #include "kernels/number/grid.h"
 
 namespace btf {

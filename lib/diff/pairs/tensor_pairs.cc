@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "sets/natural_order.h"
+#include "core/numbers.h"
+#include "sets/directory.h"
 #include "sets/pairs/tied_names.h"
 
 namespace btf {

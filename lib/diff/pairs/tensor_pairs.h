@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "sets/names/pair_lists.h"
+#include "sets/names/names.h"
 
 namespace btf {
 
@@ -70,7 +70,7 @@ class TensorPairs {
   Side golden_;
   MapUse map_;
   std::optional<std::vector<TensorPair>> by_name_;  // nothing: in their order
-  std::unordered_set<std::string> replaced_;  // names on both sides that are not one tensor
+  std::unordered_set<std::string> replaced_;        // names on both sides that are not one tensor
 };
 
 }  // namespace btf

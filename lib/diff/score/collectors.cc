@@ -5,10 +5,333 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "btf/diff.h"
+#include "core/dtype.h"
+#include "elements/elements.h"
 #include "kernels/compare/small_integers.h"
 
 namespace btf {
+namespace {
+
+constexpr std::uint64_t kNowhere = UINT64_MAX;
+
+}  // namespace
+
+void NonfiniteCollector::prepare(unsigned workers) {
+  Numbers none;
+  none.fill(kNowhere);
+  lowest_.assign(workers, none);
+}
+
+template <typename Real>
+void NonfiniteCollector::keep(Numbers& lowest, const JudgedRun<Real>& run) {
+  if (run.summary.special == 0) return;
+  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+    if (!std::isnan(run.error[i])) continue;
+    const Real actual = run.pairs.actual[i];
+    const Real golden = run.pairs.golden[i];
+    const auto note = [&](Kind kind, bool is) {
+      if (is) lowest[kind] = std::min(lowest[kind], run.pairs.number(i));
+    };
+    note(nan_actual, std::isnan(actual) && !std::isnan(golden));
+    note(nan_golden, !std::isnan(actual) && std::isnan(golden));
+    note(nan_both, std::isnan(actual) && std::isnan(golden));
+    note(inf_both, std::isinf(actual) && actual == golden);
+    note(inf_opposite, std::isinf(actual) && std::isinf(golden) && actual != golden);
+    note(inf_actual, std::isinf(actual) && !std::isinf(golden));
+    note(inf_golden, !std::isinf(actual) && std::isinf(golden));
+  }
+}
+
+void NonfiniteCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
+  keep(lowest_[worker], run);
+}
+
+void NonfiniteCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
+  keep(lowest_[worker], run);
+}
+
+FirstNonfinite NonfiniteCollector::first(const Dims& dims) const {
+  const auto place = [&](Kind kind) {
+    std::uint64_t lowest = kNowhere;
+    for (const Numbers& numbers : lowest_) lowest = std::min(lowest, numbers[kind]);
+    return lowest == kNowhere ? std::nullopt : std::optional(index_of(dims, lowest));
+  };
+  return {.nan_actual = place(nan_actual),
+          .nan_golden = place(nan_golden),
+          .inf_opposite = place(inf_opposite),
+          .inf_actual = place(inf_actual),
+          .inf_golden = place(inf_golden),
+          .nan_both = place(nan_both),
+          .inf_both = place(inf_both)};
+}
+
+namespace {
+
+bool may_saturate(const Grid& own, const Grid& other) {
+  return own.saturates() && (own.codes || other.codes || can_overflow(other.dtype, own.dtype));
+}
+
+}  // namespace
+
+SaturationCollector::SaturationCollector(const Judge& judge)
+    : judge_(judge),
+      actual_(may_saturate(judge.actual, judge.golden)),
+      golden_(may_saturate(judge.golden, judge.actual)) {}
+
+void SaturationCollector::prepare(unsigned workers) { counts_.assign(workers, {}); }
+
+template <typename Real>
+void SaturationCollector::add(SaturatedCount& count, const JudgedRun<Real>& run) const {
+  if (run.summary.refused == 0) return;
+  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+    if (run.refused[i] == 0 || std::isnan(run.error[i])) continue;
+    const Real a = run.pairs.actual[i];
+    const Real g = run.pairs.golden[i];
+    const std::uint64_t number = run.pairs.number(i);
+    const std::uint64_t pairs = run.pairs.alike ? run.pairs.count : 1;
+    if (actual_ && judge_.actual.saturated(a, g, number)) count.actual += pairs;
+    if (golden_ && judge_.golden.saturated(g, a, number)) count.golden += pairs;
+  }
+}
+
+void SaturationCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
+  add(counts_[worker], run);
+}
+
+void SaturationCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
+  add(counts_[worker], run);
+}
+
+SaturatedCount SaturationCollector::count() const {
+  SaturatedCount total;
+  for (const SaturatedCount& count : counts_) {
+    total.actual += count.actual;
+    total.golden += count.golden;
+  }
+  return total;
+}
+
+namespace {
+
+// Chi-squared per degree of freedom of the sample's indices in one dim: about 1 when they are
+// spread evenly.
+double unevenness(const Dims& dims, std::size_t dim, std::span<const std::uint64_t> sample) {
+  const std::uint64_t buckets = std::min<std::uint64_t>(dims[dim], 16);
+  if (buckets < 2 || sample.empty()) return 0;
+  const auto bucket_of = [&](std::uint64_t index) {
+    return static_cast<std::size_t>(static_cast<double>(index) / static_cast<double>(dims[dim]) *
+                                    static_cast<double>(buckets));
+  };
+  std::array<double, 16> count{};
+  for (const std::uint64_t number : sample) ++count[bucket_of(index_of(dims, number)[dim])];
+  const double expected = static_cast<double>(sample.size()) / static_cast<double>(buckets);
+  double sum = 0;
+  for (std::size_t b = 0; b < buckets; ++b)
+    sum += (count[b] - expected) * (count[b] - expected) / expected;
+  return sum / static_cast<double>(buckets - 1);
+}
+
+std::vector<std::uint32_t> picked_axes(const Dims& dims, std::span<const std::uint64_t> sample) {
+  constexpr double kUneven = 4;
+  struct Candidate {
+    std::uint32_t dim = 0;
+    double unevenness = 0;
+  };
+  std::vector<Candidate> candidates;
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    if (dims[d] < 2) continue;
+    const double found = unevenness(dims, d, sample);
+    candidates.push_back({static_cast<std::uint32_t>(d), found > kUneven ? found : 0});
+  }
+  // The later of equal dims comes first.
+  std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::unevenness);
+  std::vector<std::uint32_t> axes;
+  for (const Candidate& candidate : candidates)
+    if (axes.size() < 2) axes.push_back(candidate.dim);
+  std::ranges::sort(axes);
+  return axes;
+}
+
+// Nothing if the tensor lacks one of them.
+std::optional<std::vector<std::uint32_t>> given_axes(const Dims& dims,
+                                                     const HeatmapRequest& request) {
+  std::vector<std::uint32_t> axes;
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  for (const std::int32_t axis : request.axes) {
+    const std::int64_t dim = axis < 0 ? axis + rank : axis;
+    if (dim < 0 || dim >= rank) return std::nullopt;
+    axes.push_back(static_cast<std::uint32_t>(dim));
+  }
+  if (axes.empty() || axes.size() > 2 || (axes.size() == 2 && axes[0] == axes[1]))
+    return std::nullopt;
+  return axes;
+}
+
+std::uint64_t steps_in(std::uint64_t size, std::uint64_t step) {
+  return size == 0 ? 0 : (size - 1) / step + 1;
+}
+
+}  // namespace
+
+Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
+                      std::span<const std::uint64_t> sample) {
+  const std::vector<std::uint32_t> axes =
+      given_axes(dims, request).value_or(picked_axes(dims, sample));
+  Heatmap map;
+  // Steps are powers of two, as blocks of channels and tiles are.
+  const auto axis_of = [&](std::uint32_t dim, std::uint64_t most) {
+    std::uint64_t step = 1;
+    while (steps_in(dims[dim], step) > std::max<std::uint64_t>(most, 1) && step < 1ULL << 63)
+      step *= 2;
+    return Heatmap::Axis{dim, step};
+  };
+  if (!axes.empty()) {
+    map.across = axis_of(axes.back(), request.columns);
+    map.columns = steps_in(dims[axes.back()], map.across->step);
+  }
+  if (axes.size() == 2) {
+    map.down = axis_of(axes.front(), request.rows);
+    map.rows = steps_in(dims[axes.front()], map.down->step);
+  }
+  std::uint64_t others = 1;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (std::ranges::find(axes, d) == axes.end()) others *= dims[d];
+  const auto covered = [&](const std::optional<Heatmap::Axis>& axis, std::uint64_t cell) {
+    return axis ? std::min(axis->step, dims[axis->dim] - cell * axis->step) : 1;
+  };
+  for (std::uint64_t r = 0; r < map.rows; ++r)
+    for (std::uint64_t c = 0; c < map.columns; ++c)
+      map.elements.push_back(others * covered(map.down, r) * covered(map.across, c));
+  map.mismatched.assign(map.elements.size(), 0);
+  return map;
+}
+
+bool needs_no_sample(const Dims& dims, const HeatmapRequest& request) {
+  const auto wide = std::ranges::count_if(dims, [](std::uint64_t dim) { return dim > 1; });
+  return wide <= 2 || given_axes(dims, request);
+}
+
+std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank) {
+  const auto dims = static_cast<std::int64_t>(rank);
+  const auto dim_of = [&](std::int64_t axis) { return axis < 0 ? axis + dims : axis; };
+  const std::string in_rank = " in rank " + std::to_string(rank);
+  for (const std::int32_t axis : axes)
+    if (dim_of(axis) < 0 || dim_of(axis) >= dims)
+      return "there is no dim " + std::to_string(axis) + in_rank;
+  if (axes.size() == 2 && dim_of(axes[0]) == dim_of(axes[1]))
+    return "dims " + std::to_string(axes[0]) + " and " + std::to_string(axes[1]) + " are the same" +
+           in_rank;
+  return "";
+}
+
+namespace {
+
+// One axis of the cells while row-major numbers ascend: where the cell changes is known by
+// counting, since dividing costs more than all else that is done with an element. Without an axis
+// there is one cell.
+class AxisWalk {
+ public:
+  AxisWalk(const Dims& dims, const std::optional<Heatmap::Axis>& axis) {
+    if (!axis) return;
+    const std::uint64_t size = dims[axis->dim];
+    step_ = axis->step;
+    cells_ = (size - 1) / step_ + 1;
+    for (std::size_t d = axis->dim + 1; d < dims.size(); ++d) stride_ *= dims[d];
+    around_ = size * stride_;
+    last_ = (size - (cells_ - 1) * step_) * stride_;
+  }
+
+  void go_to(std::uint64_t number) {
+    if (cells_ == 0) return;
+    const std::uint64_t place = number % around_;
+    cell_ = place / stride_ / step_;
+    left_ = cell_ * step_ * stride_ + length() - place;
+  }
+
+  // Numbers from here on that lie in one cell.
+  std::uint64_t left() const { return left_; }
+  std::uint64_t cell() const { return cell_; }
+
+  // At most left().
+  void advance(std::uint64_t numbers) {
+    if (cells_ == 0 || (left_ -= numbers) > 0) return;
+    if (++cell_ == cells_) cell_ = 0;
+    left_ = length();
+  }
+
+ private:
+  std::uint64_t length() const { return cell_ + 1 == cells_ ? last_ : step_ * stride_; }
+
+  std::uint64_t stride_ = 1;
+  std::uint64_t step_ = 1;
+  std::uint64_t cells_ = 0;   // 0: there is no axis
+  std::uint64_t around_ = 0;  // numbers of all cells
+  std::uint64_t last_ = 0;    // of the last one, which may be shorter
+  std::uint64_t cell_ = 0;
+  std::uint64_t left_ = UINT64_MAX;
+};
+
+}  // namespace
+
+void HeatmapCollector::prepare(unsigned workers) {
+  cells_.assign(workers, std::vector<std::uint64_t>(map_.rows * map_.columns, 0));
+}
+
+template <typename Real>
+void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<Real>& run) const {
+  if (run.summary.refused == 0) return;
+  AxisWalk down(dims_, map_.down);
+  AxisWalk across(dims_, map_.across);
+  // count_in(begin, length): the refused among `length` elements of one cell.
+  const auto count_from = [&](std::uint64_t number, std::uint64_t count, auto count_in) {
+    down.go_to(number);
+    across.go_to(number);
+    for (std::uint64_t at = 0; at < count;) {
+      const std::uint64_t length = std::min({count - at, down.left(), across.left()});
+      cells[down.cell() * map_.columns + across.cell()] += count_in(at, length);
+      down.advance(length);
+      across.advance(length);
+      at += length;
+    }
+  };
+  const auto all = [](std::uint64_t, std::uint64_t length) { return length; };
+  const std::uint64_t values = run.pairs.values();
+  if (run.pairs.alike || run.pairs.numbers != nullptr) {
+    // Elements that neither COO tensor stores may be many cells.
+    for (std::uint64_t i = 0; i < values; ++i)
+      if (run.refused[i] != 0)
+        count_from(run.pairs.number(i), run.pairs.alike ? run.pairs.count : 1, all);
+    return;
+  }
+  if (run.summary.refused == values) return count_from(run.pairs.first, values, all);
+  count_from(run.pairs.first, values, [&](std::uint64_t begin, std::uint64_t length) {
+    std::uint64_t refused = 0;
+    for (std::uint64_t i = begin; i < begin + length; ++i) refused += run.refused[i] != 0 ? 1U : 0U;
+    return refused;
+  });
+}
+
+void HeatmapCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
+  count(cells_[worker], run);
+}
+
+void HeatmapCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
+  count(cells_[worker], run);
+}
+
+Heatmap HeatmapCollector::finish() {
+  map_.mismatched.assign(map_.rows * map_.columns, 0);
+  for (const std::vector<std::uint64_t>& cells : cells_)
+    for (std::size_t i = 0; i < cells.size(); ++i) map_.mismatched[i] += cells[i];
+  return std::move(map_);
+}
+
 namespace {
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();

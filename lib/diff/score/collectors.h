@@ -2,6 +2,7 @@
 // feeds any number of them; results never depend on the number of workers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "btf/diff.h"
 #include "diff/pairs/rows.h"
+#include "diff/pairs/side.h"
 #include "kernels/compare/judge_runs.h"
 
 namespace btf {
@@ -56,7 +58,7 @@ class MismatchCollector final : public PairCollector {
   template <typename Real>
   void keep(Kept& kept, const JudgedRun<Real>& run) const;
   template <typename Member>
-  std::uint64_t worst(Member Kept::*which) const;
+  std::uint64_t worst(Member Kept::* which) const;
 
   std::uint64_t show_;
   std::uint64_t sample_;
@@ -103,5 +105,67 @@ class HeatmapCollector final : public PairCollector {
   Heatmap map_;
   std::vector<std::vector<std::uint64_t>> cells_;  // of each worker
 };
+
+// Where NaN and Inf first stand: on one side, or on both.
+
+class NonfiniteCollector final : public PairCollector {
+ public:
+  void prepare(unsigned workers) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
+
+  FirstNonfinite first(const Dims& dims) const;
+
+ private:
+  enum Kind : std::uint8_t {
+    nan_actual,
+    nan_golden,
+    nan_both,
+    inf_opposite,
+    inf_actual,
+    inf_golden,
+    inf_both,
+    kinds
+  };
+  using Numbers = std::array<std::uint64_t, kinds>;  // row-major, the lowest
+
+  template <typename Real>
+  static void keep(Numbers& lowest, const JudgedRun<Real>& run);
+
+  std::vector<Numbers> lowest_;  // of each worker
+};
+
+// Refused pairs in which one side is at the end of its grid and the other beyond it.
+
+class SaturationCollector final : public PairCollector {
+ public:
+  explicit SaturationCollector(const Judge& judge);
+  // Can there be any?
+  bool wanted() const { return actual_ || golden_; }
+  void prepare(unsigned workers) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
+
+  SaturatedCount count() const;
+
+ private:
+  template <typename Real>
+  void add(SaturatedCount& count, const JudgedRun<Real>& run) const;
+
+  const Judge& judge_;
+  bool actual_;
+  bool golden_;
+  std::vector<SaturatedCount> counts_;  // of each worker
+};
+
+// Which dims a heat map shows, and in which steps.
+
+// Without counts of mismatches yet. Axes that are not given, or that the tensor has not, are
+// picked: those along which the sampled mismatches are spread least evenly, else the last two dims.
+Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
+                      std::span<const std::uint64_t> sample);
+
+// Would any sample give the same one?
+bool needs_no_sample(const Dims& dims, const HeatmapRequest& request);
 
 }  // namespace btf

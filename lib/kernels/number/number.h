@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "btf/cast.h"
-#include "core/dtype_table.h"
+#include "core/dtype.h"
 
 namespace btf {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/dtype_table.h"
+#include "core/dtype.h"
 #include "kernels/number/number.h"
 #include "kernels/number/widen_runs.h"
 

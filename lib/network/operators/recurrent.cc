@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "network/operators/families.h"
+#include "core/numbers.h"
+#include "network/operators/table.h"
 
 namespace btf::network {
 namespace {
@@ -29,7 +29,8 @@ struct Activation {
 };
 
 constexpr auto kActivations = std::to_array<Activation>({
-    {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, [](double y) { return y * (1 - y); }},
+    {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); },
+     [](double y) { return y * (1 - y); }},
     {"Tanh", [](double x) { return std::tanh(x); }, [](double y) { return 1 - y * y; }},
     {"Relu", [](double x) { return x < 0 ? 0 : x; }, [](double y) { return y > 0 ? 1.0 : 0.0; }},
 });
@@ -160,8 +161,8 @@ class Recurrent final : public Operator {
     constexpr double kLibrary = 4;
     const Activation& f = *activations_[which];
     const double y = f.f(x.value);
-    return {y, std::abs(f.slope(y)) * x.spread + kLibrary * (arithmetic_.result * std::abs(y) +
-                                                             kFloat32)};
+    return {y, std::abs(f.slope(y)) * x.spread +
+                   kLibrary * (arithmetic_.result * std::abs(y) + kFloat32)};
   }
   Noisy times(const Noisy& a, const Noisy& b) const {
     const double one = a.value * b.spread;
@@ -315,7 +316,8 @@ MadeOperator make_recurrent(const Call& call) {
     in.p = optional(7);
   }
   for (const char* const refused : {"clip", "activation_alpha", "activation_beta"})
-    if (call.has(refused)) return not_computed("its " + std::string(refused) + " is not computed here");
+    if (call.has(refused))
+      return not_computed("its " + std::string(refused) + " is not computed here");
   if (call.integer("input_forget", 0) != 0 || call.integer("layout", 0) != 0)
     return not_computed("its input_forget or layout is not computed here");
   const std::string way = call.text("direction", "forward");

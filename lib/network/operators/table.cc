@@ -1,10 +1,9 @@
+#include "network/operators/table.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
-
-#include "network/operators/families.h"
-#include "network/operators/operator.h"
 
 namespace btf::network {
 namespace {
@@ -33,10 +32,13 @@ struct CountsOfNames {
 constexpr auto kCounts = std::to_array<CountsOfNames>({
     {{{0, 0}, {1, 1}}, "Constant"},
     {{{1, 1}, {1, 1}},
-     "Abs Acos Acosh ArgMax ArgMin Asin Asinh Atan Atanh AveragePool Cast Ceil Celu ConstantOfShape "
+     "Abs Acos Acosh ArgMax ArgMin Asin Asinh Atan Atanh AveragePool Cast Ceil Celu "
+     "ConstantOfShape "
      "Cos Cosh DepthToSpace Elu Erf Exp EyeLike Flatten Floor Gelu GlobalAveragePool GlobalLpPool "
-     "GlobalMaxPool HardSigmoid HardSwish Hardmax Identity IsInf IsNaN LRN LeakyRelu Log LogSoftmax "
-     "LpNormalization LpPool MeanVarianceNormalization Mish Neg Not Reciprocal Relu Round Selu Shape "
+     "GlobalMaxPool HardSigmoid HardSwish Hardmax Identity IsInf IsNaN LRN LeakyRelu Log "
+     "LogSoftmax "
+     "LpNormalization LpPool MeanVarianceNormalization Mish Neg Not Reciprocal Relu Round Selu "
+     "Shape "
      "Shrink Sigmoid Sign Sin Sinh Size Softmax Softplus Softsign SpaceToDepth Sqrt Swish Tan Tanh "
      "ThresholdedRelu Transpose"},
     {{{1, 1}, {1, 2}}, "MaxPool"},

@@ -16,7 +16,7 @@
 
 #include "btf/convert.h"
 #include "btf/try.h"
-#include "formats/io/memory_bytes.h"
+#include "formats/io/byte_source.h"
 #include "python/src/array.h"
 #include "python/src/bindings.h"
 #include "python/src/options.h"

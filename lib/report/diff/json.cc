@@ -1,16 +1,63 @@
+// JSON that is written before what stands in front of it: in memory while it is little, else in a
+// temporary file.
 #include "report/diff/json.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "btf/report/report.h"
 #include "btf/try.h"
 #include "btf/value.h"
+#include "formats/io/byte_source.h"
 #include "report/diff/names.h"
-#include "report/diff/spooled_json.h"
 #include "report/diff/text.h"
-#include "report/text/json_document.h"
+#include "report/text/json.h"
 
 namespace btf::report {
 namespace {
+
+class SpooledJson {
+ public:
+  JsonDocument& document() { return document_; }
+  // Call it after each item.
+  void settle();
+  // All of it, piece by piece. An error: the temporary file, or the sink's.
+  Status write(const TextSink& sink);
+
+ private:
+  Status keep();
+
+  JsonDocument document_;
+  std::optional<Spool> kept_;
+  Status status_{};  // the first error
+};
+
+constexpr std::uint64_t kInMemory = 4U << 20;
+
+void SpooledJson::settle() {
+  if (document_.size() >= kInMemory && status_) status_ = keep();
+}
+
+Status SpooledJson::keep() {
+  if (!kept_) {
+    BTF_ASSIGN(kept_, Spool::create());
+  }
+  const std::string text = document_.take();
+  return kept_->append(std::as_bytes(std::span(text)));
+}
+
+Status SpooledJson::write(const TextSink& sink) {
+  BTF_TRY(status_);
+  std::string piece;
+  for (std::uint64_t at = 0; kept_ && at < kept_->size(); at += piece.size()) {
+    piece.resize(std::min(kInMemory, kept_->size() - at));
+    BTF_TRY(kept_->read_at(at, std::as_writable_bytes(std::span(piece))));
+    BTF_TRY(sink(piece));
+  }
+  return sink(document_.take());
+}
 
 Json optional_number(const auto& value) { return value ? json_number(*value) : Json(nullptr); }
 
@@ -170,12 +217,9 @@ void add_file_differences(const FileDifferences& files, Json& object) {
   const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
   if (!files.all.empty())
     object["differences"] = list(files.all, [&](const FileDifference& found) {
-      return Json{{"part", found.part},
-                  {"subject", text(found.subject)},
-                  {"what", text(found.what)},
-                  {"actual", text(found.actual)},
-                  {"golden", text(found.golden)},
-                  {"text", found.text()}};
+      return Json{{"part", found.part},           {"subject", text(found.subject)},
+                  {"what", text(found.what)},     {"actual", text(found.actual)},
+                  {"golden", text(found.golden)}, {"text", found.text()}};
     });
   if (!files.uncompared.empty()) object["uncompared"] = files.uncompared;
 }

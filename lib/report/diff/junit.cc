@@ -9,7 +9,6 @@
 #include "report/diff/names.h"
 #include "report/diff/text.h"
 #include "report/text/text.h"
-#include "report/text/xml_text.h"
 
 namespace btf::report {
 namespace {

@@ -98,7 +98,9 @@ std::string pairing_sentence(const PairingCounts& counts, const MemberNames& nam
   if (equal > 0) add(equal, "by equal names", "name");
   for (const auto& [tier, count] : tiers)
     add(count, std::ranges::find(kTierWords, tier, &Named<PairTier>::value)->name, tier_name(tier));
-  return text + (tiers.contains(PairTier::map) ? "" : in_words(names, "; `pair_by` exact pairs equal names only"));
+  return text + (tiers.contains(PairTier::map)
+                     ? ""
+                     : in_words(names, "; `pair_by` exact pairs equal names only"));
 }
 
 std::string missing_side(const FilePair& pair) {

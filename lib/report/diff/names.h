@@ -25,6 +25,7 @@ std::string_view tier_name(PairTier tier);
 
 // "2 (name), 3 (prefix)"; empty: names are equal, or were not asked.
 std::string pairing_text(const PairingCounts& counts);
+
 // A sentence on how names were paired, or on names without any partner; empty if all are equal.
 std::string pairing_sentence(const PairingCounts& counts, const MemberNames& names);
 

@@ -2,18 +2,145 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "btf/fit.h"
 #include "btf/report/fit.h"
-#include "report/fit/range_chart.h"
-#include "report/fit/scales.h"
-#include "report/fit/table.h"
-#include "report/fit/words.h"
-#include "report/page/html_text.h"
-#include "report/page/origin.h"
+#include "report/fit/text.h"
 #include "report/page/page.h"
 #include "report/text/text.h"
 
 namespace btf::report {
+namespace {
+
+// An end of the type that is further from all numbers has no line: they would shrink to nothing.
+constexpr double kNear = 1e6;
+
+bool drawable(const FitTensor& tensor) { return tensor.largest > 0; }
+
+std::string told_of(const FitTensor& tensor) {
+  std::string text = html_text(tensor.name) + ": " + size_words(tensor.smallest) + " to " +
+                     size_words(tensor.largest);
+  if (tensor.beyond > 0) text += "; " + html_count(tensor.beyond) + " become Inf";
+  if (tensor.lost > 0) text += "; " + html_count(tensor.lost) + " become 0";
+  return text;
+}
+
+// Empty where no tensor has a number above 0.
+std::string fit_range_chart(const FitOfType& type) {
+  const auto& tensors = type.tensors;
+  double least = HUGE_VAL;
+  double most = 0;
+  for (const FitTensor& tensor : tensors) {
+    if (!drawable(tensor)) continue;
+    least = std::min(least, tensor.smallest);
+    most = std::max(most, tensor.largest);
+  }
+  if (most == 0) return "";
+  if (type.smallest > least / kNear) least = std::min(least, type.smallest);
+  if (type.largest < most * kNear) most = std::max(most, type.largest);
+  return html_chart(
+      {.items = tensors.size(),
+       .least = least,
+       .most = most,
+       .label = "smallest and largest number of each tensor",
+       .legend = "<span class=noise>numbers of each tensor, smallest to largest</span> "
+                 "<span class=worst>smallest and largest of the type</span> "
+                 "<span class=root>suffers from the type</span>",
+       .ranges = {{"noise", [&](std::size_t i) { return tensors[i].smallest; },
+                   [&](std::size_t i) { return tensors[i].largest; }}},
+       .levels = {{"worst", type.largest}, {"worst", type.smallest}},
+       .shares = false,
+       .known = [&](std::size_t i) { return drawable(tensors[i]); },
+       .rank =
+           [&](std::size_t i) {
+             return (is_poor(tensors[i], type) ? 1e300 : 0) + tensors[i].largest;
+           },
+       .low_marks = true,
+       .mark = [&](std::size_t i) { return is_poor(tensors[i], type) ? "root" : "plain"; },
+       .title = [&](std::size_t i) { return told_of(tensors[i]); }});
+}
+
+constexpr std::string_view kTensorHead =
+    "<th>tensor<th>by<th class=n>scale<th class=n>SNR<th class=n>clipped<th class=n>lost"
+    "<th class=n>channels<th class=why>remarks";
+constexpr std::string_view kLayerHead =
+    "<th>layer<th>operator<th class=n>error<th class=n>share of the noise";
+
+std::string remarks(const FitScaledTensor& tensor) {
+  std::string text;
+  if (tensor.state == FitScaling::nonfinite)
+    text = fmt::format("{} NaN and {} Inf, which no code stands for. ", html_count(tensor.nan),
+                       html_count(tensor.infinite));
+  if (tensor.scales.empty()) text += "no numbers but zeros";
+  if (tensor.channels && tensor.channels->outlier) {
+    const FitOutlier& outlier = *tensor.channels->outlier;
+    text += fmt::format(
+        "channel {} of {} (dim {}) has numbers up to {}, the median channel up to "
+        "{}; with a scale of its own: {}",
+        outlier.channel, tensor.channels->count, tensor.channels->axis, size_words(outlier.largest),
+        size_words(outlier.median), decibel_words(outlier.snr));
+  }
+  return html_text(text);
+}
+
+std::string row_of(const FitScaledTensor& tensor) {
+  std::string row = "<tr><td class=path>" + html_name(tensor.name) +
+                    (tensor.weight ? " <small>weight</small>" : "");
+  if (!is_held(tensor)) row += " <span class=result>not held</span>";
+  if (tensor.scales.empty()) {
+    row += "<td class=type>–<td class=n>–<td class=n>–<td class=n>–<td class=n>–<td class=n>–";
+  } else {
+    const FitScale& best = tensor.scales[tensor.best];
+    row += "<td class=type>" + html_text(fit_scale_method_name(best.method)) +
+           html_figure("", "scale", best.scale, fmt::format("{:.9g}", best.scale)) +
+           html_figure("", "SNR", best.snr, decibel_words(best.snr)) +
+           html_figure("", "clipped", static_cast<double>(best.clipped),
+                       percent(best.clipped, tensor.elements)) +
+           html_figure("", "lost", static_cast<double>(best.lost), lost_words(tensor, best)) +
+           (tensor.channels ? html_figure("", "channels", tensor.channels->snr,
+                                          decibel_words(tensor.channels->snr))
+                            : "<td class=n>–");
+  }
+  return row + "<td class=why>" + remarks(tensor) + "\n";
+}
+
+}  // namespace
+
+std::string scales_verdict(const FitOfScales& type) {
+  const auto bad = std::ranges::count_if(type.tensors, [](const auto& t) { return !is_held(t); });
+  if (bad == 0) return "one scale holds each of " + counted(type.tensors.size(), "tensor");
+  return fmt::format("{} of {} {} not held by one scale", bad,
+                     counted(type.tensors.size(), "tensor"), bad == 1 ? "is" : "are");
+}
+
+std::string scales_section(const FitOfScales& type) {
+  const std::string name(info(type.dtype).name);
+  std::string html = "<section>\n<h2>" + name + ": " + html_text(scales_verdict(type)) + "</h2>\n";
+  for (const FitScaledOutput& output : type.outputs)
+    html += "<p class=note>output " + html_text(quoted_name(output.name)) + ": an error of " +
+            magnitude_words(output.error) + " with all layers in " + name +
+            " (an estimate, to an order of magnitude)</p>\n";
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(type.layers.size(), kMostRows); ++i) {
+    const FitScaledLayer& layer = type.layers[i];
+    rows += "<tr><td class=path>" + html_name(layer.name) + "<td class=type>" +
+            html_text(layer.op) +
+            html_figure("", "error", layer.error, magnitude_words(layer.error)) +
+            html_figure("", "share", layer.share, fmt::format("{:.2g}%", 100 * layer.share)) + "\n";
+  }
+  if (!type.layers.empty())
+    html += html_folded(type.layers.size(), "layers, those first that are to be kept wide first",
+                        html_table(kLayerHead, rows, type.layers.size()));
+  rows.clear();
+  for (std::size_t i = 0; i < std::min(type.tensors.size(), kMostRows); ++i)
+    rows += row_of(type.tensors[i]);
+  if (!type.tensors.empty())
+    html += html_folded(type.tensors.size(), type.tensors.size() == 1 ? "tensor" : "tensors",
+                        html_table(kTensorHead, rows, type.tensors.size()));
+  return html + "</section>\n";
+}
+
 namespace {
 
 constexpr std::string_view kLayerTitles =

@@ -6,7 +6,6 @@
 
 #include "btf/layers/figures.h"
 #include "report/text/json.h"
-#include "report/text/json_node.h"
 
 namespace btf::report {
 

@@ -7,7 +7,6 @@
 #include "btf/report/report.h"
 #include "report/layers/story.h"
 #include "report/text/text.h"
-#include "report/text/xml_text.h"
 
 namespace btf::report {
 namespace {

@@ -5,14 +5,126 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "report/layers/command.h"
+#include "btf/value.h"
 #include "report/text/text.h"
 
 namespace btf::report {
+namespace {
+
+// As the option takes it: "0.02,3", "1:0.02,3/0.05,-1".
+std::string scale_text(const GivenScale& given) {
+  std::string text = given.axis ? std::to_string(*given.axis) + ":" : "";
+  for (std::size_t i = 0; i < given.scales.size(); ++i) {
+    text += (i == 0 ? "" : "/") + number_text(given.scales[i]);
+    if (!given.zero_points.empty()) text += "," + std::to_string(given.zero_points[i]);
+  }
+  return text;
+}
+
+void add_scales(const std::optional<GivenScale>& actual, const std::optional<GivenScale>& golden,
+                std::vector<std::string>& words) {
+  if (actual) words.insert(words.end(), {"--actual-scale", scale_text(*actual)});
+  if (golden) words.insert(words.end(), {"--golden-scale", scale_text(*golden)});
+}
+
+// The pair among all of both sets, in words of `diff`; nothing if its names cannot be typed so.
+std::vector<std::string> words_of_pair(const Layer& layer) {
+  const auto is_name = [](const std::string& name) {
+    return name.find_first_not_of("0123456789-") != std::string::npos && !name.starts_with('@');
+  };
+  if (layer.actual == layer.golden && is_name(layer.golden) &&
+      layer.golden.find_first_of("*?[],!\\") == std::string::npos)
+    return {"--tensor", layer.golden};
+  const auto named = [&](const std::string& name) { return (is_name(name) ? "" : "@") + name; };
+  if (layer.actual.empty() || layer.golden.empty() ||
+      (layer.actual + layer.golden).find_first_of(",:") != std::string::npos)
+    return {};
+  return {"--pair", named(layer.actual) + ":" + named(layer.golden)};
+}
+
+// An option and its word.
+void drop(std::vector<std::string>& words, std::string_view option) {
+  const auto found = std::ranges::find(words, option);
+  if (found != words.end()) words.erase(found, found + 2);
+}
+
+// A scale is for codes, and trouble where there are none.
+bool may_be_codes(const std::optional<DType>& dtype) {
+  return !dtype || !info(*dtype).floating() || info(*dtype).bits <= 8;
+}
+
+// Specs may go by the names of files, of which each has to match one that is compared.
+bool has_specs(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i)
+    if ((words[i] == "--actual-spec" || words[i] == "--golden-spec") &&
+        !words[i + 1].starts_with('@'))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of_numbers(const LayerRun& run) {
+  std::vector<std::string> words = run.scales;
+  drop(words, "--files-from");
+  return words;
+}
+
+// Two files alone do not have the scales that are files beside them; too many to type are found
+// again where the directories are compared. So are the files that specs go by.
+std::string next_command(const LayerRun& run) {
+  const LayerVerdict& verdict = run.report.verdict;
+  if (verdict.actual_path.empty() || !verdict.layer || verdict.kind == VerdictKind::clean)
+    return {};
+  std::vector<std::string> words = run.scales;
+  const Layer& layer = run.report.layers[*verdict.layer];
+  if (!may_be_codes(layer.actual_dtype)) drop(words, "--actual-scale");
+  if (!may_be_codes(layer.golden_dtype)) drop(words, "--golden-scale");
+  std::vector<std::string> paths;
+  constexpr std::size_t kMostTyped = 8;
+  const auto many = [](const std::optional<GivenScale>& scale) {
+    return scale && scale->scales.size() > kMostTyped;
+  };
+  const bool actual_in_set = verdict.actual_path != run.actual;
+  const bool golden_in_set = verdict.golden_path != run.golden;
+  const bool by_sets = (actual_in_set && golden_in_set &&
+                        (many(verdict.actual_scale) || many(verdict.golden_scale))) ||
+                       ((actual_in_set || golden_in_set) && has_specs(words));
+  const std::vector<std::string> pair = by_sets ? words_of_pair(layer) : std::vector<std::string>();
+  if (!pair.empty()) {
+    words.insert(words.end(), pair.begin(), pair.end());
+    paths = {run.actual, run.golden};
+  } else {
+    drop(words, "--files-from");
+    add_scales(verdict.actual_scale, verdict.golden_scale, words);
+    if (verdict.actual_tensor || verdict.golden_tensor)
+      words.insert(words.end(), {"--pair", fmt::format("{}:{}", verdict.actual_tensor.value_or(0),
+                                                       verdict.golden_tensor.value_or(0))});
+    paths = {verdict.actual_path, verdict.golden_path};
+  }
+  std::string command = "btftool diff --heatmap";
+  for (const std::string& word : words) command += " " + shell_word(word);
+  for (const std::string& path : paths) command += " " + shell_path(path);
+  return command;
+}
+
+std::vector<std::string> scale_words(const LayerOptions& options) {
+  std::vector<std::string> words;
+  if (options.dequantize) words.emplace_back("--dequantize");
+  if (!options.scale_blocks.empty())
+    words.insert(words.end(), {"--block", by_x(options.scale_blocks)});
+  add_scales(options.actual_scale, options.golden_scale, words);
+  return words;
+}
+
 namespace {
 
 std::string headline(VerdictKind kind) {
@@ -63,8 +175,8 @@ class Telling {
       story.where = fmt::format("layer {} of {}, {}", *verdict.layer + 1, report_.layers.size(),
                                 dtypes_text(layer));
       if (layer.tier == PairTier::qdq)
-        story.where += fmt::format(", {} against {}", printable(layer.actual),
-                                   printable(layer.golden));
+        story.where +=
+            fmt::format(", {} against {}", printable(layer.actual), printable(layer.golden));
     }
     if (verdict.kind == VerdictKind::missing) {
       std::vector<std::string> names = report_.missing_outputs;
@@ -129,8 +241,8 @@ class Telling {
     std::string text = "layer " + printable(layer->fused);
     if (layer->compute) text += ", computed in " + std::string(btf::info(*layer->compute).name);
     if (nodes.empty() || (nodes.size() == 1 && nodes[0] == layer->fused)) return text;
-    return text + fmt::format("; ONNX {} {}", nodes.size() == 1 ? "node" : "nodes",
-                              some_of(nodes, 8));
+    return text +
+           fmt::format("; ONNX {} {}", nodes.size() == 1 ? "node" : "nodes", some_of(nodes, 8));
   }
 
   std::string region() const {
@@ -203,16 +315,17 @@ class Telling {
                           printable(layers[i]->name()), btf::percent_text(*spot.own_error),
                           bits_of(*spot.own_error));
       if (spot.usual_error)
-        text += fmt::format(" where others of its kind have about {}{}",
-                            bits_of(*spot.usual_error), guess_of(*layers[i]));
+        text += fmt::format(" where others of its kind have about {}{}", bits_of(*spot.usual_error),
+                            guess_of(*layers[i]));
       if (spot.adds)
         text += fmt::format(", and adds about {} to the outputs", btf::percent_text(*spot.adds));
     }
     if (layers.size() > kMost) text += fmt::format("; and {} more", layers.size() - kMost);
     if (rounded > 0)
-      text += fmt::format("{}{} rounded on the way out: what is computed from {} took finer numbers",
-                          text.empty() ? "" : "; ", counted(rounded, "dump") + (rounded == 1 ? " was" : " were"),
-                          rounded == 1 ? "it" : "them");
+      text += fmt::format(
+          "{}{} rounded on the way out: what is computed from {} took finer numbers",
+          text.empty() ? "" : "; ", counted(rounded, "dump") + (rounded == 1 ? " was" : " were"),
+          rounded == 1 ? "it" : "them");
     return text;
   }
 
@@ -279,10 +392,11 @@ class Telling {
     for (const auto& [side, list] :
          {std::pair("ACTUAL", &report_.actual_beside), {"GOLDEN", &report_.golden_beside}}) {
       if (list->empty()) continue;
-      text += fmt::format("{}{} of {} that are other forms of these are not compared: {} (in place "
-                          "of it {})",
-                          text.empty() ? "" : "; ", counted(list->size(), "tensor"), side,
-                          printable(list->front().name), printable(list->front().compared));
+      text += fmt::format(
+          "{}{} of {} that are other forms of these are not compared: {} (in place "
+          "of it {})",
+          text.empty() ? "" : "; ", counted(list->size(), "tensor"), side,
+          printable(list->front().name), printable(list->front().compared));
       if (list->size() > 1) text += ", ...";
     }
     return text;
@@ -292,10 +406,10 @@ class Telling {
   std::string flat() const {
     if (!report_.actual_flat && !report_.golden_flat) return {};
     const bool both = report_.actual_flat && report_.golden_flat;
-    return fmt::format(", {} flat and compared by the order of elements",
-                       both                  ? "both are"
-                       : report_.actual_flat ? "ACTUAL is"
-                                             : "GOLDEN is");
+    return fmt::format(", {} flat and compared by the order of elements", both ? "both are"
+                                                                          : report_.actual_flat
+                                                                              ? "ACTUAL is"
+                                                                              : "GOLDEN is");
   }
 
   static std::string only(const char* side, const std::vector<std::string>& names) {
@@ -318,8 +432,9 @@ class Telling {
                                    report_.paired, report_.paired + report_.golden_only.size(), by,
                                    order_text(), report_.noise_source);
     if (report_.statistics_only)
-      text += ", from statistics alone: no elements were compared, and errors are the least that "
-              "max, min, mean and norm allow";
+      text +=
+          ", from statistics alone: no elements were compared, and errors are the least that "
+          "max, min, mean and norm allow";
     text += flat();
     text += recomputed();
     if (!report_.arithmetic.empty()) text += ", " + report_.arithmetic;
@@ -345,11 +460,10 @@ class Telling {
     std::string text = fmt::format(", {} recomputed from {} inputs", counted(checked, "layer"),
                                    checked == 1 ? "its" : "their");
     if (reasons.empty()) return text;
-    const auto most = std::ranges::max_element(
-        reasons, {}, &std::pair<const std::string, std::uint64_t>::second);
-    return text + fmt::format(" ({} not: {}{})",
-                              report_.layers.size() - checked, printable(most->first),
-                              reasons.size() > 1 ? ", and others" : "");
+    const auto most =
+        std::ranges::max_element(reasons, {}, &std::pair<const std::string, std::uint64_t>::second);
+    return text + fmt::format(" ({} not: {}{})", report_.layers.size() - checked,
+                              printable(most->first), reasons.size() > 1 ? ", and others" : "");
   }
 
   static std::string tier_text(PairTier tier) {

@@ -9,6 +9,17 @@
 
 namespace btf::report {
 
+// "btftool diff --heatmap conv1.npy golden/conv1.npy"; empty: there is no layer, or no file of it.
+std::string next_command(const LayerRun& run);
+
+// LayerRun::scales without the list of files, which does not change what is said of their tensors.
+std::vector<std::string> words_of_numbers(const LayerRun& run);
+
+// The options that say what codes stand for, as LayerRun::scales has them.
+std::vector<std::string> scale_words(const LayerOptions& options);
+
+// The sentences of a report, in the order of a reader's questions; all formats share them.
+
 struct Story {
   std::string headline;  // "BROKE AT", "NOTHING BROKE"
   std::string subject;   // the layer, or nothing

@@ -5,12 +5,246 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <map>
+#include <set>
 #include <span>
+#include <string_view>
 
 #include "btf/value.h"
-#include "report/text/characters.h"
 
 namespace btf::report {
+namespace {
+
+bool in(char32_t code, char32_t first, char32_t last) { return code >= first && code <= last; }
+
+}  // namespace
+
+Character decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char head = byte(0);
+  if (head < 0x80) return {head, 1};
+  const std::size_t bytes = head >= 0xf0 ? 4 : head >= 0xe0 ? 3 : 2;
+  if (head < 0xc2 || head > 0xf4 || text.size() < bytes) return {};
+  char32_t code = head & (0xffU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) return {};
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[bytes] || code > 0x10ffff || in(code, 0xd800, 0xdfff)) return {};
+  return {code, bytes};
+}
+
+bool invisible(char32_t code) {
+  return code < 0x20 || in(code, 0x7f, 0x9f) || code == 0xad || code == 0x61c ||
+         in(code, 0x200b, 0x200f) || in(code, 0x2028, 0x202e) || in(code, 0x2060, 0x206f) ||
+         code == 0xfeff || in(code, 0xfff0, 0xfffb) || (code & 0xfffe) == 0xfffe ||
+         in(code, 0xfdd0, 0xfdef) || in(code, 0xe0000, 0xe0fff);
+}
+
+std::string take_visible(std::string_view& text) {
+  const Character next = decode(text);
+  const std::string_view bytes = text.substr(0, next.bytes == 0 ? 1 : next.bytes);
+  text.remove_prefix(bytes.size());
+  if (next.bytes == 0) return fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes.front()));
+  if (!invisible(next.code)) return std::string(bytes);
+  return next.code < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(next.code))
+                          : fmt::format("\\u{{{:x}}}", static_cast<unsigned>(next.code));
+}
+
+namespace {
+
+// With every cell as short as it may be.
+std::size_t least_width(const Column& column) {
+  return column.least == 0 ? column.width : std::min(column.width, column.least);
+}
+
+constexpr std::string_view kOmitted = "\u2026";
+
+// The characters of a name, each with what combines with it.
+std::vector<std::string_view> characters_of(std::string_view name) {
+  std::vector<std::string_view> found;
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t end = at + 1;
+    while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) ++end;
+    found.push_back(name.substr(at, end - at));
+    at = end;
+  }
+  return found;
+}
+
+// Names that lose the same when they lose their middles.
+class AlikeNames {
+ public:
+  AlikeNames(std::vector<std::string> names, std::size_t width)
+      : names_(std::move(names)), width_(width) {
+    for (const std::string& name : names_) characters_.push_back(characters_of(name));
+    const auto& first = characters_.front();
+    std::size_t shortest = first.size();
+    for (const auto& name : characters_) shortest = std::min(shortest, name.size());
+    const auto all_have = [&](auto same) { return std::ranges::all_of(characters_, same); };
+    while (begin_ < shortest &&
+           all_have([&](const auto& name) { return name[begin_] == first[begin_]; }))
+      ++begin_;
+    while (end_ < shortest - begin_ && all_have([&](const auto& name) {
+             return name[name.size() - 1 - end_] == first[first.size() - 1 - end_];
+           }))
+      ++end_;
+  }
+
+  // Each by the part in which they differ, with as much around it as there is room for; by the
+  // beginning of that part where it is too long itself.
+  std::vector<std::string> texts() const {
+    std::vector<std::string> found;
+    for (const auto& name : characters_) found.push_back(text_of(name));
+    return found;
+  }
+
+ private:
+  std::string text_of(const std::vector<std::string_view>& name) const {
+    std::size_t from = begin_;
+    std::size_t to = name.size() - end_;
+    std::size_t left = width_ > 2 ? width_ - 2 : 0;
+    std::size_t at = from;
+    while (at < to && columns_of(name[at]) <= left) left -= columns_of(name[at++]);
+    to = at;
+    // What is before it says more than what is behind: which layer it is of.
+    while (from > 0 && columns_of(name[from - 1]) <= left) left -= columns_of(name[--from]);
+    while (to < name.size() && columns_of(name[to]) <= left) left -= columns_of(name[to++]);
+    std::string text(from > 0 ? kOmitted : "");
+    for (std::size_t i = from; i < to; ++i) text += name[i];
+    return text.append(to < name.size() ? kOmitted : "");
+  }
+
+  std::vector<std::string> names_;
+  std::size_t width_;
+  std::vector<std::vector<std::string_view>> characters_;
+  std::size_t begin_ = 0;  // characters that all begin with
+  std::size_t end_ = 0;    // and end with, of the rest
+};
+
+// By the text to which each is shortened: which names that is.
+using NamesByText = std::map<std::string, std::vector<std::string>>;
+
+}  // namespace
+
+std::vector<std::string> short_names(const std::vector<std::string>& names, std::size_t width) {
+  const std::set<std::string> distinct(names.begin(), names.end());
+  NamesByText open;
+  for (const std::string& name : distinct) open[without_middle(name, width)].push_back(name);
+  std::map<std::string, std::string> found;
+  std::set<std::string> taken;
+  const auto give = [&](const std::string& name, std::string text) {
+    // Nothing tells them apart in so few columns: a number does.
+    const std::string whole = text;
+    for (std::uint64_t number = 2; !taken.insert(text).second; ++number) {
+      const std::string mark = "~" + std::to_string(number);
+      text = without_end(whole, width > mark.size() ? width - mark.size() : 0) + mark;
+    }
+    found.emplace(name, std::move(text));
+  };
+  for (const std::string& name : distinct)
+    if (columns_of(name) <= width) give(name, name);
+  while (!open.empty()) {
+    NamesByText next;
+    for (auto& [text, group] : open) {
+      std::erase_if(group, [&](const std::string& name) { return found.contains(name); });
+      if (group.size() == 1 && !taken.contains(text)) {
+        give(group.front(), text);
+        continue;
+      }
+      if (group.empty()) continue;
+      const std::vector<std::string> texts = AlikeNames(group, width).texts();
+      NamesByText parts;
+      for (std::size_t i = 0; i < group.size(); ++i) parts[texts[i]].push_back(group[i]);
+      for (auto& [part, alike] : parts) {
+        if (alike.size() == 1 || parts.size() == 1)
+          for (const std::string& name : alike) give(name, part);
+        else
+          next[part].insert(next[part].end(), alike.begin(), alike.end());
+      }
+    }
+    open = std::move(next);
+  }
+  std::vector<std::string> texts;
+  texts.reserve(names.size());
+  for (const std::string& name : names) texts.push_back(found.at(name));
+  return texts;
+}
+
+void widen(std::span<Column> columns, std::span<const std::string> cells) {
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    columns[c].width = std::max(columns[c].width, columns_of(cells[c]));
+}
+
+void fit(std::span<Column> columns, std::size_t room) {
+  for (Column& column : columns) column.shown = column.width > 0;
+  for (;;) {
+    std::size_t least = 0;
+    Column* next = nullptr;
+    for (Column& column : columns) {
+      if (!column.shown) continue;
+      least += least_width(column) + (least == 0 ? 0 : kColumnGap);
+      if (column.rank > 0 && (next == nullptr || column.rank > next->rank)) next = &column;
+    }
+    if (least > room && next != nullptr) {
+      next->shown = false;
+      continue;
+    }
+    // What is left over goes to those that were shortened, in their order.
+    std::size_t left = room > least ? room - least : 0;
+    for (Column& column : columns) {
+      if (!column.shown) continue;
+      const std::size_t short_width = least_width(column);
+      const std::size_t more = std::min(left, column.width - short_width);
+      column.width = short_width + more;
+      left -= more;
+    }
+    return;
+  }
+}
+
+std::string row_text(std::span<const Column> columns, std::span<const std::string> cells) {
+  std::string line;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const Column& column = columns[c];
+    if (!column.shown) continue;
+    const std::string cell = column.least > 0 ? without_middle(cells[c], column.width) : cells[c];
+    line.append(line.empty() ? 0 : kColumnGap, ' ')
+        .append(column.right ? fill_left(cell, column.width) : fill_right(cell, column.width));
+  }
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+namespace {
+
+// Bytes of the character that `text` begins with; 0 if it is no UTF-8, or a code point that XML has
+// no place for.
+std::size_t character(std::string_view text) {
+  const Character next = decode(text);
+  return next.code == 0xfffe || next.code == 0xffff ? 0 : next.bytes;
+}
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const std::size_t size = character(text);
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f)
+      result += fmt::format("\\x{:02x}", byte);
+    else if (size == 0)
+      result += "\xef\xbf\xbd";
+    else
+      result += text.substr(0, size);
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return result;
+}
+
 namespace {
 
 constexpr std::size_t kMostDigits = 20;  // of 2^64 - 1
@@ -113,6 +347,7 @@ struct Range {
 // Combining characters: terminals draw them over the character before.
 constexpr auto kNoColumn =
     std::to_array<Range>({{0x300, 0x36f}, {0x20d0, 0x20f0}, {0xfe00, 0xfe0f}});
+
 // East Asian characters and pictures.
 constexpr auto kTwoColumns = std::to_array<Range>({{0x1100, 0x115f},
                                                    {0x2e80, 0x303e},

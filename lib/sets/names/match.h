@@ -6,11 +6,22 @@
 #include <span>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "btf/layers/pair_names.h"
 
 namespace btf {
+
+struct MappedNames {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;  // left, right; each once
+  std::vector<std::string> unused;  // "line 3: ACTUAL has no 'conv1'", by lines
+};
+
+MappedNames map_names(std::span<const std::string> left, std::span<const std::string> right,
+                      const NameMap& map);
+
+// Which names of two lists belong together.
 
 struct NameMatch {
   std::uint64_t left = 0;

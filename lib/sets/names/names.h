@@ -11,8 +11,37 @@
 #include <vector>
 
 #include "btf/layers/pair_names.h"
+#include "sets/names/match.h"
 
 namespace btf {
+
+struct NamePair {
+  std::optional<std::uint64_t> left{};
+  std::optional<std::uint64_t> right{};
+  std::optional<PairTier> tier{};  // nothing: the names are equal, or one of them is alone
+  std::string note{};              // of one that is alone: which could be meant
+};
+
+struct NamePairing {
+  std::vector<NamePair> pairs;  // by left; then what only the right list has. Each name once
+  MapUse map;
+};
+
+// Pairs all names of both sides, or all that are left of them besides those that are `equal`.
+NamePairing pair_lists(std::span<const std::string> left, std::span<const std::string> right,
+                       const NameMap& map, const MayMatch& may,
+                       std::span<const std::string> equal = {});
+
+// Does the note say that another form of the tensor is compared in its place?
+bool is_beside(const std::string& note);
+
+// Close names of the other side for names without a pair: a note for each of the left list, then of
+// the right one. Empty: nothing is close.
+std::vector<std::string> close_names(std::span<const std::string> left,
+                                     std::span<const std::string> right);
+
+// Names of one tensor in different programs, brought to one key. Two names belong together at a
+// tier if their keys there are equal and unique on both sides.
 
 // The parts that keys are made of.
 struct NameForms {
@@ -53,10 +82,10 @@ using NameCut = std::pair<std::size_t, std::size_t>;
 // The cut of a name without prefix and suffix; nothing: it is not cut.
 std::optional<NameCut> cut_of(std::string_view name);
 
-// What a tensor of ONNX Runtime's quantised models is to the tensor of the float model, from what is
-// compared with that first.
+// What a tensor of ONNX Runtime's quantised models is to the tensor of the float model, from what
+// is compared with that first.
 enum class QdqForm : std::uint8_t {
-  dequantised,  // X_DequantizeLinear_Output: what is computed with in place of X
+  dequantised,        // X_DequantizeLinear_Output: what is computed with in place of X
   dequantised_again,  // X_DequantizeLinear_Output_1: the same for one of several consumers
   plain,              // X: what the codes are made of, or in front of an output what they stand for
   before,             // X_QuantizeLinear_Input

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "btf/try.h"
-#include "formats/json/reader.h"
-#include "formats/open_source.h"
+#include "formats/json.h"
+#include "formats/tensor_file.h"
 
 namespace btf {
 namespace {
@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
 
 // How models call their embeddings: of what goes in, by its ending, and of what comes out.
-constexpr std::array<std::string_view, 6> kInputs{"embed_tokens.weight", "wte.weight",
+constexpr std::array<std::string_view, 6> kInputs{"embed_tokens.weight",    "wte.weight",
                                                   "word_embeddings.weight", "embed_in.weight",
-                                                  "tok_embeddings.weight", "shared.weight"};
+                                                  "tok_embeddings.weight",  "shared.weight"};
 constexpr std::array<std::string_view, 4> kOutputs{"lm_head.weight", "embed_out.weight",
                                                    "output.weight", "decoder.weight"};
 

@@ -38,8 +38,8 @@ class SharedBytes {
  public:
   explicit SharedBytes(const TensorFile& file) : file_(&file) {}
 
-  // The names of the others that `tensor` shares all its bytes with. The file is gone through at the
-  // first question.
+  // The names of the others that `tensor` shares all its bytes with. The file is gone through at
+  // the first question.
   std::vector<std::string> names(std::uint64_t tensor);
 
  private:

@@ -13,7 +13,7 @@
 #include "btf/convert.h"
 #include "btf/read.h"
 #include "formats/io/byte_source.h"
-#include "formats/open_source.h"
+#include "formats/tensor_file.h"
 #include "support/btf_bytes.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"

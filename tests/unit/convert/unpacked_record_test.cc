@@ -1,6 +1,4 @@
 // Records that are unpacked before their elements are put in another order.
-#include "convert/tensor/unpacked_record.h"
-
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "btf/convert.h"
+#include "convert/tensor/target.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"

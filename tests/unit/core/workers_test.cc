@@ -1,11 +1,11 @@
 // Where threads may run once they are started.
-#include "core/workers.h"
-
 #include <sched.h>
 
 #include <catch2/catch.hpp>
 #include <latch>
 #include <vector>
+
+#include "core/resources.h"
 
 namespace {
 

@@ -1,10 +1,9 @@
-#include "diff/hints/evidence/agree_words.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "diff/hints/evidence/agreements.h"
 #include "kernels/compare/criteria.h"
 #include "kernels/number/widen.h"
 #include "support/forced_level.h"

@@ -1,7 +1,7 @@
-#include "diff/hints/evidence/significance.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
+
+#include "diff/hints/evidence/agreements.h"
 
 TEST_CASE("causes: ways to choose some of several, as Pascal's triangle counts them") {
   double row[21][21] = {};

@@ -13,7 +13,6 @@
 
 #include "btf/diff.h"
 #include "diff/pairs/rows.h"
-#include "diff/pairs/sparse.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/said.h"

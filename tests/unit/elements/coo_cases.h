@@ -13,7 +13,7 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "elements/coo.h"
+#include "elements/elements.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"

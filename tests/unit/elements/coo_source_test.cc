@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "btf/file.h"
-#include "elements/coo.h"
 #include "elements/coo_record.h"
+#include "elements/elements.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/said.h"
@@ -89,7 +89,8 @@ TEST_CASE("coo: runs come whole up to an index out of range, and then the error"
       auto run = entries->next_run();
       for (; run && run->count > 0; run = entries->next_run())
         for (std::uint64_t i = 0; i < run->count; ++i, ++seen)
-          wrong += (*run)[i] != CooEntry{number_of(dims, cells[seen].index), seen, cells[seen].code};
+          wrong +=
+              (*run)[i] != CooEntry{number_of(dims, cells[seen].index), seen, cells[seen].code};
       CHECK(wrong == 0);
       CHECK(seen == bad);
       REQUIRE_FALSE(run);

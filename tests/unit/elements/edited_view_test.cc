@@ -1,9 +1,8 @@
-#include "elements/records/edited_view.h"
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "elements/records.h"
 #include "support/naive_edits.h"
 #include "support/naive_layout.h"
 
@@ -145,9 +144,8 @@ TEST_CASE("views: every element of random chains, in every layout") {
       REQUIRE(views.back().storage.dims == expected.dims);
       bool right = true;
       for (std::uint64_t i = 0; i < expected.cells.size(); ++i)
-        right = right &&
-                stored_at(views, naive::index_of(expected.dims, i)) ==
-                    btf::offset(storage, naive::index_of(dims, expected.cells[i]));
+        right = right && stored_at(views, naive::index_of(expected.dims, i)) ==
+                             btf::offset(storage, naive::index_of(dims, expected.cells[i]));
       CHECK(right);
     }
   }

@@ -1,5 +1,3 @@
-#include "elements/nibble_writer.h"
-
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -9,8 +7,8 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "convert/tensor/tensor.h"
-#include "elements/parallel.h"
+#include "convert/tensor/target.h"
+#include "elements/cast.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 

@@ -1,5 +1,3 @@
-#include "elements/plan.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
@@ -9,6 +7,7 @@
 
 #include "btf/convert.h"
 #include "btf/layout.h"
+#include "elements/elements.h"
 #include "elements/slabs.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"

@@ -9,7 +9,7 @@
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/write.h"
-#include "elements/shuffling_sink.h"
+#include "elements/cast.h"
 #include "kernels/move/byte_planes.h"
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"

@@ -1,6 +1,4 @@
 // Rounding as a narrow device does, against the kernels that cast.
-#include "fit/measure/narrow_type.h"
-
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <random>
 
 #include "btf/dtype.h"
+#include "fit/node_measure.h"
 #include "kernels/number/number.h"
 #include "kernels/number/widen.h"
 

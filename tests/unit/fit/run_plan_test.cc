@@ -1,6 +1,4 @@
 // What a plan takes, against a plain count of runs.
-#include "fit/measure/run_plan.h"
-
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "btf/error.h"
+#include "fit/node_measure.h"
 
 namespace {
 

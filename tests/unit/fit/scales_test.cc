@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "btf/value.h"
-#include "fit/scales/channel_maxima.h"
-#include "fit/scales/magnitudes.h"
-#include "fit/scales/scale_search.h"
+#include "fit/scale_search.h"
+#include "fit/scaled_tensor.h"
 
 namespace btf::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "btf/report/fit.h"
-#include "fit/items/fit_measures.h"
+#include "fit/items.h"
 
 namespace btf::test {
 namespace {

@@ -1,13 +1,12 @@
 // base64: against the test vectors of RFC 4648, and a decoder that goes bit by bit.
-#include "core/finding_table.h"
-#include "formats/decoded/base64.h"
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "formats/io/memory_bytes.h"
+#include "core/finding_table.h"
+#include "formats/io/byte_source.h"
+#include "formats/kept_contents.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "btf/read.h"
 #include "btf/stats.h"
 #include "btf/validate.h"
-#include "formats/btf/reader.h"
+#include "formats/btf_reader.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/said.h"

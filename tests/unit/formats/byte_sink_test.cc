@@ -1,5 +1,3 @@
-#include "formats/io/byte_sink.h"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/io/output_place.h"
-#include "formats/io/replacing_sink.h"
+#include "formats/io/output.h"
 #include "support/random_tensor.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
@@ -55,7 +52,7 @@ void put(const std::string& path, const std::string& text, const btf::SinkOption
 }
 
 mode_t mode_of(const std::string& path) {
-  struct stat state {};
+  struct stat state{};
   REQUIRE(::stat(path.c_str(), &state) == 0);
   return state.st_mode & 07777;
 }

@@ -1,12 +1,13 @@
 // JSON: every text of the corpus against what Python reads in it; places, limits and messages.
+#include "formats/json.h"
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <random>
 #include <string>
 
 #include "btf/try.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/json/reader.h"
+#include "formats/io/byte_source.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 

@@ -9,9 +9,8 @@
 #include "btf/convert.h"
 #include "btf/read.h"
 #include "btf/validate.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/io/swapped_source.h"
-#include "formats/npy/nibble_bytes.h"
+#include "formats/io/byte_source.h"
+#include "formats/npy_writer.h"
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"
 #include "support/random_tensor.h"
@@ -85,8 +84,8 @@ TEST_CASE("npy: what NumPy wrote is its twin to the bit") {
     write(file, scratch / "out.btf");
     CHECK(read_file(scratch / "out.btf") == read_file(kFolder + stem + ".btf"));
     std::size_t findings = 0;
-    CHECK(btf::validate(
-        kFolder + name, [&](const btf::Finding&) { ++findings; }, options_for(stem)));
+    CHECK(
+        btf::validate(kFolder + name, [&](const btf::Finding&) { ++findings; }, options_for(stem)));
     CHECK(findings == 0);
   }
 }
@@ -357,8 +356,7 @@ TEST_CASE("npy: a dtype that is called by its name is that one") {
                                                          std::string(btf::info(other).name));
   }
   // Names of other types, other spellings, and names with an order are none.
-  for (const std::string descr :
-       {"complex64", "Float32", "<float32", "fp16"}) {
+  for (const std::string descr : {"complex64", "Float32", "<float32", "fp16"}) {
     CAPTURE(descr);
     write_npy(scratch / "x.npy", descr, 4);
     CHECK(refusal(scratch / "x.npy") == "dtype '" + descr + "' is not supported");

@@ -13,8 +13,8 @@
 #include "btf/convert.h"
 #include "btf/tensor_set.h"
 #include "btf/validate.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/onnx/graph.h"
+#include "formats/io/byte_source.h"
+#include "formats/onnx_model.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
@@ -198,8 +198,7 @@ TEST_CASE("onnx: types that no dtype stands for do not sink the model") {
   CHECK(file.tensor(1)->dims == btf::Dims{2});
   CHECK(said(file.elements(1).error()) ==
         "tensor 1: it has strings (STRING), for which there is no dtype");
-  CHECK(said(file.elements(5).error()) ==
-        "tensor 5: its data_type is 77, which is unknown");
+  CHECK(said(file.elements(5).error()) == "tensor 5: its data_type is 77, which is unknown");
   CHECK(findings_of(kFolder + "foreign.onnx") == std::vector<std::string>(5, "foreign-dtype"));
   CHECK(findings_of(kTestdata + "/onnx-external/unknown-key.onnx") ==
         std::vector<std::string>{"onnx-unknown-key"});

@@ -4,9 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "formats/io/memory_bytes.h"
-#include "formats/io/piecewise_source.h"
-#include "formats/io/swapped_source.h"
+#include "formats/io/byte_source.h"
 #include "support/random_bytes.h"
 
 using btf::ByteSource;

@@ -1,4 +1,6 @@
 // Protocol buffers on the wire: numbers by hand, and fields of messages that lie.
+#include "formats/protobuf.h"
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -6,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/io/memory_bytes.h"
-#include "formats/protobuf/packed_varints.h"
-#include "formats/protobuf/reader.h"
+#include "formats/io/byte_source.h"
 #include "support/btf_bytes.h"
 
 using btf::ProtoFault;

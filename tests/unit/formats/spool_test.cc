@@ -1,10 +1,9 @@
 // What is kept for a while: in memory as long as it is little, then in a file without a name.
-#include "formats/io/spool.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "formats/io/byte_source.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"

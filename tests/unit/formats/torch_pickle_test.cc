@@ -5,11 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "formats/io/memory_bytes.h"
-#include "formats/torch/key_names.h"
-#include "formats/pickle/pickle.h"
-#include "formats/torch/tensor_walk.h"
-#include "formats/torch/tensors.h"
+#include "formats/io/byte_source.h"
+#include "formats/pickle.h"
+#include "formats/torch_tensors.h"
+#include "formats/torch_walk.h"
 
 using btf::Pickle;
 
@@ -92,7 +91,8 @@ TEST_CASE("pickles: what each operation makes") {
   CHECK(printed("K\1K\2"s + "0.") == "1");
   CHECK(printed("K\1(0.") == "1");
   CHECK(printed("K\1(K\2"s + "1.") == "1");
-  CHECK(printed("K\1" "2\x86.") == "(1, 1)");
+  CHECK(printed("K\1"
+                "2\x86.") == "(1, 1)");
   CHECK(printed("K\1q\0h\0\x86."s) == "(1, 1)");
   CHECK(printed("K\1p7\n0g7\n.") == "1");
   CHECK(printed("\x80\4K\1\x94K\2\x94h\1\x87."s) == "(1, 2, 2)");
@@ -102,8 +102,7 @@ TEST_CASE("pickles: what each operation makes") {
   CHECK(printed("(ca\nC\nK\1o.") == "a.C(1)");
   CHECK(printed("ca\nC\n)}\x92.") == "a.C()");
   CHECK(printed("cbuiltins\ngetattr\nca\nC\n" + text("red") + "\x86R.") == "a.C.red");
-  CHECK(printed("c_codecs\nencode\n" + text("k\u00ff") + text("latin1") + "\x86R.") ==
-        "b'k\\xff'");
+  CHECK(printed("c_codecs\nencode\n" + text("k\u00ff") + text("latin1") + "\x86R.") == "b'k\\xff'");
   CHECK(printed("\x80\4\x95\2\0\0\0\0\0\0\0N."s) == "None");
 }
 
@@ -115,8 +114,7 @@ TEST_CASE("pickles: integers of any length") {
   CHECK(printed("\x8a\11\xff\xff\xff\xff\xff\xff\xff\xff\xff.") == "-1");
   CHECK(printed("\x8a\21" + std::string(16, '\xff') + "\0."s) ==
         "340282366920938463463374607431768211455");
-  CHECK(printed("\x8b\22\0\0\0"s + std::string(17, '\0') + "\1.") ==
-        "0x01" + std::string(34, '0'));
+  CHECK(printed("\x8b\22\0\0\0"s + std::string(17, '\0') + "\1.") == "0x01" + std::string(34, '0'));
   CHECK(printed("\x8a\22"s + std::string(17, '\0') + "\xff.") == "-0x01" + std::string(34, '0'));
   CHECK(printed("\x8b\0\0\1\0"s + std::string(65536, '\7') + ".") == "65536 bytes");
 }
@@ -197,8 +195,8 @@ TEST_CASE("pickles: what would grow without end is refused or cut") {
                                 "ctorch._tensor\n_rebuild_from_type_v2\n("
                                 "ctorch._utils\n_rebuild_parameter\nN"s}) {
     const bool typed = of.ends_with("N");
-    const auto pickle = read(repeated(of, 20000) + tensor() +
-                             repeated(typed ? "\x85}tR" : "\x85R", 20000) + ".");
+    const auto pickle =
+        read(repeated(of, 20000) + tensor() + repeated(typed ? "\x85}tR" : "\x85R", 20000) + ".");
     REQUIRE(pickle);
     CHECK(!btf::read_torch_tensor(*pickle, pickle->root()));
   }

@@ -1,19 +1,17 @@
 // Zip archives below .npz: crcs out of order, numbers too large for the plain format, many members,
 // what is kept of inflated ones.
+#include "formats/zip.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "core/utf8.h"
-#include "formats/decoded/kept_contents.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/zip/content.h"
-#include "formats/zip/crc_sink.h"
-#include "formats/zip/directory.h"
-#include "formats/zip/member.h"
-#include "formats/zip/writer.h"
+#include "core/names.h"
+#include "formats/io/byte_source.h"
+#include "formats/kept_contents.h"
+#include "formats/zip_writer.h"
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"
 #include "support/random_bytes.h"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "btf/file.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/zstd/unpack.h"
+#include "formats/io/byte_source.h"
+#include "formats/zstd.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 

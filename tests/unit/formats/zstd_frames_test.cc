@@ -14,7 +14,7 @@
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/validate.h"
-#include "formats/open_source.h"
+#include "formats/tensor_file.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"
 #include "support/zstd_bytes.h"

@@ -1,3 +1,5 @@
+#include "formats/zstd.h"
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -9,14 +11,11 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "formats/find_format.h"
-#include "formats/io/byte_sink.h"
-#include "formats/io/memory_bytes.h"
-#include "formats/open_source.h"
-#include "formats/zstd/seek_table.h"
-#include "formats/zstd/seekable_source.h"
-#include "formats/zstd/unpack.h"
-#include "formats/zstd/zstd_sink.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/output.h"
+#include "formats/tensor_file.h"
+#include "formats/zstd_sink.h"
+#include "formats/zstd_source.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "btf/value.h"
-#include "elements/cast_slab.h"
+#include "elements/cast.h"
 #include "support/cast_oracle.h"
 
 namespace btf::test {

@@ -1,4 +1,6 @@
 // Casts against the oracle, which knows the definitions only, and against values written by hand.
+#include "elements/cast.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include "btf/value.h"
-#include "elements/cast_slab.h"
 #include "kernels/cast/kernel_table.h"
 #include "support/cast_oracle.h"
 #include "support/said.h"
@@ -327,7 +328,7 @@ bool can_lose(DType from, DType to) {
   return loses(from, to, [](Loss loss) { return loss != Loss::none; });
 }
 
-bool can_overflow(DType from, DType to) {
+bool may_overflow(DType from, DType to) {
   return loses(from, to, [](Loss loss) { return loss == Loss::overflowed; });
 }
 
@@ -695,7 +696,7 @@ TEST_CASE("check_policy refuses what cannot apply", "[cast]") {
   for (const DTypeInfo& from : dtypes())
     for (const DTypeInfo& to : dtypes()) {
       const bool e2m1 = to.dtype == DType::float4_e2m1fn;
-      const bool overflows = can_overflow(from.dtype, to.dtype);
+      const bool overflows = may_overflow(from.dtype, to.dtype);
       const bool rounds_otherwise = !to.floating() || is_e8m0(to.dtype);
       for (const CastPolicy& policy : all_policies()) {
         const bool wrap = policy.overflow == Overflow::wrap && to.floating() && overflows;

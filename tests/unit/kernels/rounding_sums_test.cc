@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/value.h"
-#include "fit/measure/narrow_type.h"
+#include "fit/node_measure.h"
 #include "kernels/number/number.h"
 #include "kernels/scale/scaled_cast.h"
 #include "support/forced_level.h"

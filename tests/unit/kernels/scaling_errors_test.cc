@@ -11,7 +11,7 @@
 
 #include "btf/fit/scales.h"
 #include "btf/value.h"
-#include "core/dtype_table.h"
+#include "core/dtype.h"
 #include "kernels/scale/scaled_cast.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "btf/value.h"
-#include "elements/cast_slab.h"
+#include "elements/cast.h"
 #include "support/random_tensor.h"
 
 namespace btf::test {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "btf/read.h"
-#include "diff/layers/measure/measure.h"
+#include "diff/layers/measure.h"
 #include "kernels/compare/error_runs.h"
 #include "kernels/number/widen.h"
 #include "support/diff_pair.h"

@@ -15,11 +15,11 @@
 
 #include "btf/file.h"
 #include "btf/tensor_spec.h"
-#include "diff/layers/spot/arithmetic.h"
-#include "diff/layers/spot/ladder.h"
-#include "diff/layers/spot/own_error.h"
-#include "diff/layers/spot/sample.h"
-#include "network/stored.h"
+#include "diff/layers/first_checks.h"
+#include "diff/layers/own_error.h"
+#include "diff/layers/spot_check.h"
+#include "diff/layers/spots.h"
+#include "network/network.h"
 #include "support/scratch_dir.h"
 
 using btf::Dims;

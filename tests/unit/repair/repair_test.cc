@@ -1,5 +1,7 @@
-// Damaged files, cut at every byte and with every bit of their headers flipped: what repair() writes
-// is well-formed, has every record that is intact, to the byte, and none that never was.
+// Damaged files, cut at every byte and with every bit of their headers flipped: what repair()
+// writes is well-formed, has every record that is intact, to the byte, and none that never was.
+#include "btf/repair.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -11,10 +13,9 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/repair.h"
 #include "btf/validate.h"
-#include "formats/io/memory_bytes.h"
-#include "repair/salvage_frames.h"
+#include "formats/io/byte_source.h"
+#include "repair/salvage.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"
 #include "support/zstd_bytes.h"
@@ -79,10 +80,10 @@ class Bench {
     write_file(in_, file);
     write_file(out_, kOld);
     Outcome outcome;
-    const auto summary = btf::repair(
-        in_, out_, options_,
-        {.file = [&](const btf::Finding& f) { outcome.damage.emplace_back(f.code); },
-         .tensor = [&](const btf::RepairedTensor& tensor) { take(tensor, outcome); }});
+    const auto summary =
+        btf::repair(in_, out_, options_,
+                    {.file = [&](const btf::Finding& f) { outcome.damage.emplace_back(f.code); },
+                     .tensor = [&](const btf::RepairedTensor& tensor) { take(tensor, outcome); }});
     if (!summary) throw std::runtime_error(summary.error().text());
     outcome.summary = *summary;
     const Bytes written = read_file(out_);
@@ -135,7 +136,8 @@ void expect_saved(const Outcome& outcome, const std::vector<Bytes>& good,
 Bytes sample() {
   const auto ramp = [](std::size_t count, std::size_t first) {
     Bytes all(count);
-    for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<std::byte>((first + i * 7) % 255 + 1);
+    for (std::size_t i = 0; i < count; ++i)
+      all[i] = static_cast<std::byte>((first + i * 7) % 255 + 1);
     return all;
   };
   Bytes lanes(2 * 8 * 4);
@@ -146,7 +148,8 @@ Bytes sample() {
       bytes::dense(DType::uint8, Layout::linear, {5}, ramp(5, 9)),
       bytes::coo(DType::float32, {4, 5}, {{0, 1}, {2, 2}, {3, 4}}, ramp(12, 30)),
       bytes::dense(DType::float32, Layout::hwc8, {3, 1, 2}, lanes),
-      bytes::dense(DType::int4, Layout::linear, {3, 3}, bytes::pack(4, {1, 2, 3, 4, 5, 6, 7, 9, 11})),
+      bytes::dense(DType::int4, Layout::linear, {3, 3},
+                   bytes::pack(4, {1, 2, 3, 4, 5, 6, 7, 9, 11})),
       bytes::dense(DType::float64, Layout::linear, {}, ramp(8, 50)),
       bytes::dense(DType::int16, Layout::linear, {7, 2}, ramp(28, 80)),
   });
@@ -210,7 +213,8 @@ TEST_CASE("repair: files cut at every byte keep the records before the cut", "[r
   }
 }
 
-TEST_CASE("repair: whatever bit of the count or of the offsets is wrong, all is found", "[repair]") {
+TEST_CASE("repair: whatever bit of the count or of the offsets is wrong, all is found",
+          "[repair]") {
   Bench bench;
   const Bytes file = sample();
   const std::vector<Bytes> good = records_of(file);

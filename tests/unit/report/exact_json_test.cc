@@ -1,10 +1,9 @@
 // Any bytes in the texts of JSON come back.
-#include "report/text/exact_json.h"
-
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "core/utf8.h"
+#include "core/names.h"
+#include "report/text/json.h"
 #include "support/random_tensor.h"
 
 namespace {

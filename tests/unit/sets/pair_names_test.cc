@@ -13,7 +13,7 @@
 #include "btf/diff.h"
 #include "btf/tensor_set.h"
 #include "btf/write.h"
-#include "sets/names/pair_lists.h"
+#include "sets/names/names.h"
 #include "sets/pairs/pairs.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
@@ -31,10 +31,12 @@ std::string tier_name(PairTier tier) {
 }
 
 // "a=b prefix", "a=-", "-=b"
-std::set<std::string> pairs_of(const Names& left, const Names& right, const btf::MayMatch& may = {}) {
+std::set<std::string> pairs_of(const Names& left, const Names& right,
+                               const btf::MayMatch& may = {}) {
   std::set<std::string> found;
   for (const btf::NamePair& pair : btf::pair_lists(left, right, {}, may).pairs)
-    found.insert((pair.left ? left[*pair.left] : "-") + "=" + (pair.right ? right[*pair.right] : "-") +
+    found.insert((pair.left ? left[*pair.left] : "-") + "=" +
+                 (pair.right ? right[*pair.right] : "-") +
                  (pair.tier ? " " + tier_name(*pair.tier) : ""));
   return found;
 }
@@ -64,7 +66,8 @@ void write_file(const std::string& path, const std::vector<Given>& tensors) {
 }
 
 // What diff() says: "0:1 prefix same"
-Names compared(const std::string& actual, const std::string& golden, const btf::DiffOptions& how = {}) {
+Names compared(const std::string& actual, const std::string& golden,
+               const btf::DiffOptions& how = {}) {
   const auto left = TensorFile::open(actual);
   const auto right = TensorFile::open(golden);
   REQUIRE((left && right));
@@ -82,36 +85,48 @@ Names compared(const std::string& actual, const std::string& golden, const btf::
 }  // namespace
 
 TEST_CASE("pair names: a prefix that all names of one side have") {
-  CHECK(pairs_of({"0/xs", "0/ys"}, {"ys", "xs"}) == std::set<std::string>{"0/xs=xs prefix", "0/ys=ys prefix"});
-  CHECK(pairs_of({"module.w", "module.b"}, {"w", "b"}) == std::set<std::string>{"module.w=w prefix", "module.b=b prefix"});
-  CHECK(pairs_of({"w", "b"}, {"model.w", "model.b"}) == std::set<std::string>{"w=model.w prefix", "b=model.b prefix"});
+  CHECK(pairs_of({"0/xs", "0/ys"}, {"ys", "xs"}) ==
+        std::set<std::string>{"0/xs=xs prefix", "0/ys=ys prefix"});
+  CHECK(pairs_of({"module.w", "module.b"}, {"w", "b"}) ==
+        std::set<std::string>{"module.w=w prefix", "module.b=b prefix"});
+  CHECK(pairs_of({"w", "b"}, {"model.w", "model.b"}) ==
+        std::set<std::string>{"w=model.w prefix", "b=model.b prefix"});
   // Not all of what they have in common, but so much as leaves most pairs.
   CHECK(pairs_of({"model.layers.0.w", "model.layers.1.w"}, {"layers.0.w", "layers.1.w", "head"}) ==
-        std::set<std::string>{"model.layers.0.w=layers.0.w prefix", "model.layers.1.w=layers.1.w prefix", "-=head"});
+        std::set<std::string>{"model.layers.0.w=layers.0.w prefix",
+                              "model.layers.1.w=layers.1.w prefix", "-=head"});
   // One name of the side has it not.
-  CHECK(pairs_of({"module.w", "b"}, {"w", "c"}) == std::set<std::string>{"module.w=-", "b=-", "-=w", "-=c"});
+  CHECK(pairs_of({"module.w", "b"}, {"w", "c"}) ==
+        std::set<std::string>{"module.w=-", "b=-", "-=w", "-=c"});
   // A name is on both sides.
   CHECK(pairs_of({"m.w", "m.b"}, {"w", "m.b"}) == std::set<std::string>{"m.w=-", "m.b=m.b", "-=w"});
   // A part of a word is no prefix.
-  CHECK(pairs_of({"conv1", "conv2"}, {"1", "2"}) == std::set<std::string>{"conv1=-", "conv2=-", "-=1", "-=2"});
+  CHECK(pairs_of({"conv1", "conv2"}, {"1", "2"}) ==
+        std::set<std::string>{"conv1=-", "conv2=-", "-=1", "-=2"});
   // Two prefixes that pair one each: which is meant is not known.
   CHECK(pairs_of({"m.m.a", "m.m.b"}, {"m.a", "b"}) ==
         std::set<std::string>{"m.m.a=m.a tail", "m.m.b=-", "-=b"});
-  CHECK(pairs_of({"0/0012_xs", "0/0013_ys"}, {"xs", "ys"}) == std::set<std::string>{"0/0012_xs=xs prefix", "0/0013_ys=ys prefix"});
+  CHECK(pairs_of({"0/0012_xs", "0/0013_ys"}, {"xs", "ys"}) ==
+        std::set<std::string>{"0/0012_xs=xs prefix", "0/0013_ys=ys prefix"});
   // Whatever the sizes are: names are equal then.
   const auto never = [](std::uint64_t, std::uint64_t) { return false; };
   CHECK(pairs_of({"0/xs"}, {"xs"}, never) == std::set<std::string>{"0/xs=xs prefix"});
-  CHECK(pairs_of({"xs_quantized"}, {"xs"}, never) == std::set<std::string>{"xs_quantized=-", "-=xs"});
+  CHECK(pairs_of({"xs_quantized"}, {"xs"}, never) ==
+        std::set<std::string>{"xs_quantized=-", "-=xs"});
   CHECK(pairs_of({""}, {"x"}) == std::set<std::string>{"=-", "-=x"});
 }
 
 TEST_CASE("pair names: the other tiers, each name once and never where two could be meant") {
-  CHECK(pairs_of({"W_quantized", "V"}, {"W", "U"}) == std::set<std::string>{"W_quantized=W qdq", "V=-", "-=U"});
-  CHECK(pairs_of({"xs:0", "ys:0"}, {"xs", "ys"}) == std::set<std::string>{"xs:0=xs module", "ys:0=ys module"});
-  CHECK(pairs_of({"net.a.conv.w", "x"}, {"module.a.conv.w"}) == std::set<std::string>{"net.a.conv.w=module.a.conv.w tail", "x=-"});
+  CHECK(pairs_of({"W_quantized", "V"}, {"W", "U"}) ==
+        std::set<std::string>{"W_quantized=W qdq", "V=-", "-=U"});
+  CHECK(pairs_of({"xs:0", "ys:0"}, {"xs", "ys"}) ==
+        std::set<std::string>{"xs:0=xs module", "ys:0=ys module"});
+  CHECK(pairs_of({"net.a.conv.w", "x"}, {"module.a.conv.w"}) ==
+        std::set<std::string>{"net.a.conv.w=module.a.conv.w tail", "x=-"});
   CHECK(pairs_of({"0001_xs", "0002_xs", "0003_ys"}, {"xs", "ys"}) ==
         std::set<std::string>{"0001_xs=-", "0002_xs=-", "0003_ys=ys stem", "-=xs"});
-  CHECK(note_of({"0001_xs", "0002_xs", "0003_ys"}, {"xs", "ys"}) == "'xs' could be '0001_xs', '0002_xs' (stem)");
+  CHECK(note_of({"0001_xs", "0002_xs", "0003_ys"}, {"xs", "ys"}) ==
+        "'xs' could be '0001_xs', '0002_xs' (stem)");
   CHECK(note_of({"weight1"}, {"weihgt1", "bias"}) == "'weihgt1' is close");
   CHECK(note_of({"conv1"}, {"conv2"}).empty());
   CHECK(note_of({"a"}, {"b"}).empty());
@@ -119,26 +134,34 @@ TEST_CASE("pair names: the other tiers, each name once and never where two could
 
 TEST_CASE("pair names: of a quantised side the form that is computed with is compared") {
   // Whichever side it is, and beside equal names too.
-  const Names quantised{"x", "x_QuantizeLinear_Output", "x_DequantizeLinear_Output", "y_QuantizeLinear_Input", "y", "z"};
+  const Names quantised{
+      "x", "x_QuantizeLinear_Output", "x_DequantizeLinear_Output", "y_QuantizeLinear_Input", "y",
+      "z"};
   CHECK(pairs_of(quantised, {"x", "y", "z"}) ==
-        std::set<std::string>{"x_DequantizeLinear_Output=x qdq", "y=y", "z=z", "x=-", "x_QuantizeLinear_Output=-",
-                              "y_QuantizeLinear_Input=-"});
+        std::set<std::string>{"x_DequantizeLinear_Output=x qdq", "y=y", "z=z", "x=-",
+                              "x_QuantizeLinear_Output=-", "y_QuantizeLinear_Input=-"});
   CHECK(pairs_of({"x", "y"}, {"x", "x_DequantizeLinear_Output", "y"}) ==
         std::set<std::string>{"x=x_DequantizeLinear_Output qdq", "y=y", "-=x"});
-  CHECK(note_of({"x", "x_DequantizeLinear_Output"}, {"x"}) == "'x_DequantizeLinear_Output' is compared in its place");
+  CHECK(note_of({"x", "x_DequantizeLinear_Output"}, {"x"}) ==
+        "'x_DequantizeLinear_Output' is compared in its place");
   // Two quantised sides: each form with itself.
   CHECK(pairs_of({"x", "x_DequantizeLinear_Output"}, {"x", "x_DequantizeLinear_Output"}) ==
         std::set<std::string>{"x=x", "x_DequantizeLinear_Output=x_DequantizeLinear_Output"});
   // The first of several consumers; what else there is, if that is all.
   CHECK(pairs_of({"x_DequantizeLinear_Output_2", "x_DequantizeLinear_Output_1", "x"}, {"x"}) ==
-        std::set<std::string>{"x_DequantizeLinear_Output_1=x qdq", "x_DequantizeLinear_Output_2=-", "x=-"});
-  CHECK(pairs_of({"x_QuantizeLinear_Input"}, {"x"}) == std::set<std::string>{"x_QuantizeLinear_Input=x qdq"});
+        std::set<std::string>{"x_DequantizeLinear_Output_1=x qdq", "x_DequantizeLinear_Output_2=-",
+                              "x=-"});
+  CHECK(pairs_of({"x_QuantizeLinear_Input"}, {"x"}) ==
+        std::set<std::string>{"x_QuantizeLinear_Input=x qdq"});
   CHECK(pairs_of({"w_quantized", "w_DequantizeLinear_Output"}, {"w"}) ==
         std::set<std::string>{"w_DequantizeLinear_Output=w qdq", "w_quantized=-"});
-  CHECK(pairs_of({"x_DequantizeLinear_Output_ReshapedSavedOutput", "x_ReshapedSavedOutput"}, {"x"}) ==
-        std::set<std::string>{"x_DequantizeLinear_Output_ReshapedSavedOutput=x qdq", "x_ReshapedSavedOutput=-"});
+  CHECK(
+      pairs_of({"x_DequantizeLinear_Output_ReshapedSavedOutput", "x_ReshapedSavedOutput"}, {"x"}) ==
+      std::set<std::string>{"x_DequantizeLinear_Output_ReshapedSavedOutput=x qdq",
+                            "x_ReshapedSavedOutput=-"});
   // Names that are not equal else: the other tiers, for the same form.
-  CHECK(pairs_of({"0007_x_DequantizeLinear_Output", "0005_x"}, {"x"}).contains("0007_x_DequantizeLinear_Output=x stem"));
+  CHECK(pairs_of({"0007_x_DequantizeLinear_Output", "0005_x"}, {"x"})
+            .contains("0007_x_DequantizeLinear_Output=x stem"));
   // Of another size it is no form of it.
   const auto other = [](std::uint64_t l, std::uint64_t) { return l != 1; };
   CHECK(pairs_of({"x", "x_DequantizeLinear_Output"}, {"x"}, other) ==
@@ -147,7 +170,8 @@ TEST_CASE("pair names: of a quantised side the form that is computed with is com
 
 TEST_CASE("pair names: whatever the names are, none is paired twice, and sides may change places") {
   std::mt19937 random(35);
-  const Names parts{"a", "b", "conv1", "conv2", "w", "module", "0", "0012_x", "Conv_output_0", "x_quantized"};
+  const Names parts{"a",      "b", "conv1",  "conv2",         "w",
+                    "module", "0", "0012_x", "Conv_output_0", "x_quantized"};
   const Names marks{".", "/", "_", ":", ""};
   const auto pick = [&](const Names& from) { return from[random() % from.size()]; };
   const auto names = [&] {
@@ -193,7 +217,8 @@ TEST_CASE("pair names: whatever the names are, none is paired twice, and sides m
 
 TEST_CASE("pair names: what equal names leave goes on to the tiers") {
   CHECK(pairs_of({"logits", "_conv1_Conv_output_0"}, {"logits", "/conv1/Conv_output_0"}) ==
-        std::set<std::string>{"logits=logits", "_conv1_Conv_output_0=/conv1/Conv_output_0 sanitised"});
+        std::set<std::string>{"logits=logits",
+                              "_conv1_Conv_output_0=/conv1/Conv_output_0 sanitised"});
   CHECK(pairs_of({"logits", "module.w", "module.b"}, {"logits", "w", "b"}) ==
         std::set<std::string>{"logits=logits", "module.w=w prefix", "module.b=b prefix"});
   // What both sides have names of is a part of the name, and numbers say which one is meant.
@@ -206,16 +231,24 @@ TEST_CASE("pair names: what equal names leave goes on to the tiers") {
 }
 
 TEST_CASE("pair names: what a run adds to names is no part of them") {
-  CHECK(pairs_of({"relu__debugID_17"}, {"relu"}) == std::set<std::string>{"relu__debugID_17=relu stem"});
-  CHECK(pairs_of({"Add.Add-op3.0.0.1630512345.output.0"}, {"Add.Add-op3.1.2.1630599999.output.0"}) ==
-        std::set<std::string>{"Add.Add-op3.0.0.1630512345.output.0=Add.Add-op3.1.2.1630599999.output.0 stem"});
+  CHECK(pairs_of({"relu__debugID_17"}, {"relu"}) ==
+        std::set<std::string>{"relu__debugID_17=relu stem"});
+  CHECK(
+      pairs_of({"Add.Add-op3.0.0.1630512345.output.0"}, {"Add.Add-op3.1.2.1630599999.output.0"}) ==
+      std::set<std::string>{
+          "Add.Add-op3.0.0.1630512345.output.0=Add.Add-op3.1.2.1630599999.output.0 stem"});
   CHECK(pairs_of({"Add.Add-op3.0.0.1630512345678901.output.0.DefaultFormat"}, {"Add-op3"}) ==
-        std::set<std::string>{"Add.Add-op3.0.0.1630512345678901.output.0.DefaultFormat=Add-op3 module"});
-  CHECK(pairs_of({"Add.Add-op3.0.0.1630512345.output.0", "Add.Add-op3.0.0.1630512399.output.0"}, {"Add-op3"}) ==
-        std::set<std::string>{"Add.Add-op3.0.0.1630512345.output.0=-", "Add.Add-op3.0.0.1630512399.output.0=-", "-=Add-op3"});
-  CHECK(pairs_of({"conv1_1630512345123"}, {"conv1"}) == std::set<std::string>{"conv1_1630512345123=conv1 stem"});
+        std::set<std::string>{
+            "Add.Add-op3.0.0.1630512345678901.output.0.DefaultFormat=Add-op3 module"});
+  CHECK(pairs_of({"Add.Add-op3.0.0.1630512345.output.0", "Add.Add-op3.0.0.1630512399.output.0"},
+                 {"Add-op3"}) == std::set<std::string>{"Add.Add-op3.0.0.1630512345.output.0=-",
+                                                       "Add.Add-op3.0.0.1630512399.output.0=-",
+                                                       "-=Add-op3"});
+  CHECK(pairs_of({"conv1_1630512345123"}, {"conv1"}) ==
+        std::set<std::string>{"conv1_1630512345123=conv1 stem"});
   // Fewer digits are a number of something.
-  CHECK(pairs_of({"conv_163051234"}, {"conv"}) == std::set<std::string>{"conv_163051234=-", "-=conv"});
+  CHECK(pairs_of({"conv_163051234"}, {"conv"}) ==
+        std::set<std::string>{"conv_163051234=-", "-=conv"});
 }
 
 // A name as programs that dump write it, and what it is the name of. Two that are not the same may
@@ -223,21 +256,27 @@ TEST_CASE("pair names: what a run adds to names is no part of them") {
 TEST_CASE("pair names: of names that programs changed only those of one tensor are pairs") {
   std::mt19937 random(56);
   const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-  const Names modules{"conv1", "layer1.0.conv2", "layer1.1.conv2", "layer2.0.bn1", "head.fc", "block3.attn.q"};
+  const Names modules{"conv1",        "layer1.0.conv2", "layer1.1.conv2",
+                      "layer2.0.bn1", "head.fc",        "block3.attn.q"};
   const auto changed = [&](const std::string& name, int style) {
     std::string slashed = name;
     std::ranges::replace(slashed, '.', '/');
     switch (style) {
-      case 0: return name;
-      case 1: return "/" + slashed + "/Conv_output_0";
+      case 0:
+        return name;
+      case 1:
+        return "/" + slashed + "/Conv_output_0";
       case 2: {
         std::string plain = "_" + slashed + "_Conv_output_0";
         std::ranges::replace(plain, '/', '_');
         return plain;
       }
-      case 3: return name + "__debugID_" + std::to_string(below(100));
-      case 4: return "Conv." + name + ".3.1.16305" + std::to_string(10000 + below(80000)) + ".output.0";
-      default: return std::to_string(1000 + below(9000)) + "_" + name;
+      case 3:
+        return name + "__debugID_" + std::to_string(below(100));
+      case 4:
+        return "Conv." + name + ".3.1.16305" + std::to_string(10000 + below(80000)) + ".output.0";
+      default:
+        return std::to_string(1000 + below(9000)) + "_" + name;
     }
   };
   int paired = 0;
@@ -271,21 +310,27 @@ TEST_CASE("pair names: diff goes on to the tiers where names of two files are no
   const ScratchDir dir;
   write_file(dir / "golden.npz", {{"xs", {1}}, {"ys", {2, 3}}, {"zs", {4}}});
   write_file(dir / "poly.npz", {{"0/zs", {4}}, {"0/xs", {1}}});
-  CHECK(compared(dir / "poly.npz", dir / "golden.npz") == Names{"0:2 prefix same", "1:0 prefix same", "-:1"});
+  CHECK(compared(dir / "poly.npz", dir / "golden.npz") ==
+        Names{"0:2 prefix same", "1:0 prefix same", "-:1"});
   CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.pair_by = btf::PairBy::exact}) ==
         Names{"0:-", "1:-", "-:0", "-:1", "-:2"});
-  CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.pair_by = btf::PairBy::number}) == Names{"0:0", "1:1", "-:2"});
+  CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.pair_by = btf::PairBy::number}) ==
+        Names{"0:0", "1:1", "-:2"});
   // A name of either side selects; what is not selected is a name all the same.
-  CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.actual_tensors = {{1}}}) == Names{"1:0 prefix same"});
-  CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.golden_tensors = {{1, 2}}}) == Names{"0:2 prefix same", "-:1"});
+  CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.actual_tensors = {{1}}}) ==
+        Names{"1:0 prefix same"});
+  CHECK(compared(dir / "poly.npz", dir / "golden.npz", {.golden_tensors = {{1, 2}}}) ==
+        Names{"0:2 prefix same", "-:1"});
   write_file(dir / "twice.npz", {{"0001_xs", {1}}, {"0002_xs", {1}}});
   CHECK(compared(dir / "twice.npz", dir / "golden.npz", {.actual_tensors = {{0}}}) == Names{"0:-"});
   // What one equal name leaves goes on to the tiers.
   write_file(dir / "some.npz", {{"xs", {1}}, {"0001_zs", {4}}});
-  CHECK(compared(dir / "some.npz", dir / "golden.npz") == Names{"0:0 same", "1:2 stem same", "-:1"});
+  CHECK(compared(dir / "some.npz", dir / "golden.npz") ==
+        Names{"0:0 same", "1:2 stem same", "-:1"});
   CHECK(compared(dir / "some.npz", dir / "golden.npz", {.pair_by = btf::PairBy::exact}) ==
         Names{"0:0 same", "1:-", "-:1", "-:2"});
-  CHECK(compared(dir / "some.npz", dir / "golden.npz", {.actual_tensors = {{1}}}) == Names{"1:2 stem same"});
+  CHECK(compared(dir / "some.npz", dir / "golden.npz", {.actual_tensors = {{1}}}) ==
+        Names{"1:2 stem same"});
   const btf::DiffOptions map{.map = {.names = {{"0001_zs", "ys", 1}}, .patterns = {}}};
   CHECK(compared(dir / "some.npz", dir / "golden.npz", map) == Names{"0:0 same", "1:1 map", "-:2"});
   const btf::DiffOptions pairs{.pairs = {{{.actual = 1, .golden = 2, .note = {}}}}};
@@ -298,7 +343,8 @@ TEST_CASE("pair names: the only tensors, and NumPy's arr_0, by their order") {
   write_file(dir / "b.npz", {{"omega", {1}}});
   write_file(dir / "c.npz", {{"omega", {1, 2}}});
   CHECK(compared(dir / "a.npz", dir / "b.npz") == Names{"0:0 only same"});
-  CHECK(compared(dir / "a.npz", dir / "b.npz", {.pair_by = btf::PairBy::exact}) == Names{"0:-", "-:0"});
+  CHECK(compared(dir / "a.npz", dir / "b.npz", {.pair_by = btf::PairBy::exact}) ==
+        Names{"0:-", "-:0"});
   CHECK(compared(dir / "a.npz", dir / "c.npz") == Names{"0:-", "-:0"});
   write_file(dir / "arr.npz", {{"arr_0", {1}}, {"arr_1", {2, 3}}});
   write_file(dir / "xy.npz", {{"alpha", {1}}, {"omega", {2, 3}}});
@@ -334,11 +380,14 @@ TEST_CASE("pair names: sets of files by tiers, by number, by a map") {
     return found;
   };
   CHECK(pairs({}) == Names{"0001_xs.npy 0 stem", "0002_zs.npy 2 stem", "0010_ys.npy 1 stem"});
-  CHECK(pairs({.by = btf::PairBy::number}) == Names{"0001_xs.npy 0", "0002_zs.npy 1", "0010_ys.npy 2"});
-  CHECK(pairs({.by = btf::PairBy::exact}) == Names{"- -", "0001_xs.npy -", "0002_zs.npy -", "0010_ys.npy -"});
+  CHECK(pairs({.by = btf::PairBy::number}) ==
+        Names{"0001_xs.npy 0", "0002_zs.npy 1", "0010_ys.npy 2"});
+  CHECK(pairs({.by = btf::PairBy::exact}) ==
+        Names{"- -", "0001_xs.npy -", "0002_zs.npy -", "0010_ys.npy -"});
   const auto map = btf::parse_name_map("0002_zs\txs\nnothing\tys\n");
   REQUIRE(map);
-  CHECK(pairs({.map = *map}) == Names{"- 2", "0001_xs.npy -", "0002_zs.npy 0 map", "0010_ys.npy 1 stem"});
+  CHECK(pairs({.map = *map}) ==
+        Names{"- 2", "0001_xs.npy -", "0002_zs.npy 0 map", "0010_ys.npy 1 stem"});
   const auto used = btf::pair_sets(*dumps, *golden, {.map = *map});
   CHECK(used->map.used);
   CHECK(used->map.unused == Names{"line 2: ACTUAL has no 'nothing'"});

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "btf/shards/fit_part.h"
-#include "fit/items/fit_measures.h"
+#include "fit/items.h"
 
 namespace {
 

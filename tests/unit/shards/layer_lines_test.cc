@@ -5,7 +5,7 @@
 #include <string>
 
 #include "btf/shards/layer_part.h"
-#include "diff/layers/spot/check.h"
+#include "diff/layers/spot_check.h"
 
 namespace {
 

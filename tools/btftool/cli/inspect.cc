@@ -1,7 +1,12 @@
 // The options of inspect.
+#include "cli/inspect.h"
+
+#include <algorithm>
+
+#include "btf/output.h"
 #include "cli/arguments.h"
+#include "cli/cli.h"
 #include "cli/diff.h"
-#include "cli/subcommands.h"
 
 namespace btftool {
 
@@ -71,6 +76,113 @@ void finish_inspect(const CLI::App& app, InspectOptions& options,
   if (options.manifest && (options.json || options.stats || options.html || options.strides ||
                            options.values || options.at))
     throw Wrong("--manifest can only be combined with --tensor and --input-spec");
+}
+
+// The options of repair.
+
+void declare_repair(CLI::App& app, RepairCommand& command) {
+  btf::RepairOptions& options = command.repair;
+  app.add_flag("--strict", options.strict, "tensors in doubt are lost");
+  app.add_flag("--unchecked", options.unchecked,
+               "compressed: also use the bytes of a truncated frame, which no\n"
+               "checksum covers");
+  add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
+             "value of a COO index that occurs more than once; error: the tensor is lost");
+  add_count(
+      app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
+      [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
+      "write seekable zstd at level N (3); default if OUT ends in .zst")
+      ->type_name("[N]");
+  app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
+  app.add_flag("--all", command.all, "every finding, without a limit");
+  app.add_flag("--json", command.json, "print one JSON document");
+  app.footer(
+      "Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.\n"
+      "Examples:\n"
+      "  btftool repair damaged.btf saved.btf\n"
+      "  btftool repair --strict cut.btf.zst saved.btf.zst");
+}
+
+void finish_repair(RepairCommand& command) {
+  place_output(command.output, command.input, command.repair.compression);
+  if (command.json && btf::is_standard_output(command.output))
+    throw Wrong("--json and an output of " + command.output + " both write to stdout");
+}
+
+namespace {
+
+constexpr const char* kMachines = "Many machines";
+
+btf::Shard parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const auto number = parse_unsigned(text.substr(0, slash));
+  const auto of = slash < text.size() ? parse_unsigned(text.substr(slash + 1)) : std::nullopt;
+  if (!number || !of || *of < 1 || *of > btf::kMostShards)
+    throw Wrong("--shard takes K/N, such as 3/64, not '" + text + "'");
+  if (*number < 1) throw Wrong("--shard " + text + ": shards count from 1");
+  if (*number > *of) throw Wrong("--shard " + text + ": there are " + std::to_string(*of));
+  return {*number, *of};
+}
+
+// Do they say how it is run, and not what comes out?
+bool decides(const std::string& name) {
+  return name != "--shard" && name != "--part" && name != "--resume" && name != "--help" &&
+         name != "--output";
+}
+
+}  // namespace
+
+void declare_part(CLI::App& app, std::optional<PartOptions>& part) {
+  const auto made = [&part]() -> PartOptions& { return part ? *part : part.emplace(); };
+  add_words(
+      app, "--shard", "K/N", [made](const std::string& text) { made().shard = parse_shard(text); },
+      "the K-th of N shards of the work, which are the same\nwherever this is run: 3/64")
+      ->group(kMachines);
+  add_words(
+      app, "--part", "FILE", [made](const std::string& text) { made().path = text; },
+      "write what is found there, for btftool merge; the exit\nstatus is then 0 once FILE is "
+      "complete")
+      ->group(kMachines);
+  app.add_flag_callback(
+         "--resume", [made] { made().resume = true; },
+         "keep what FILE, or FILE.partial, has of an earlier run")
+      ->group(kMachines);
+}
+
+void declare_shard_by(CLI::App& app, std::optional<PartOptions>& part) {
+  add_words(
+      app, "--shard-by", "file|tensor",
+      [&part](const std::string& word) {
+        if (word != "file" && word != "tensor")
+          throw Wrong("--shard-by takes file|tensor, not '" + word + "'");
+        if (!part) part.emplace();
+        part->by_tensor = word == "tensor";
+      },
+      "what goes to a shard as a whole: pairs of files, or of\ntensors, where files are few and "
+      "large (file)")
+      ->group(kMachines);
+}
+
+void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
+                 std::initializer_list<const char*> reports, std::optional<PartOptions>& part) {
+  if (!part) return;
+  if (!given(app, "--part"))
+    throw Wrong(std::string(given(app, "--shard")    ? "--shard"
+                            : given(app, "--resume") ? "--resume"
+                                                     : "--shard-by") +
+                " needs --part FILE");
+  if (part->path.empty() || part->path == "-")
+    throw Wrong("--part takes the name of a file, not '" + part->path + "'");
+  for (const char* report : reports)
+    if (given(app, report))
+      throw Wrong("--part and " + std::string(report) +
+                  " exclude each other: btftool merge makes the reports");
+  if (std::ranges::find(operands, "-") != operands.end())
+    throw Wrong("--part needs files: - cannot be read again");
+  const CLI::Option* const listed = app.get_option_no_throw("--files-from");
+  if (listed != nullptr && listed->results() == std::vector<std::string>{"-"})
+    throw Wrong("--part needs a file for --files-from: - cannot be read again");
+  part->options = words_given(app, decides);
 }
 
 }  // namespace btftool

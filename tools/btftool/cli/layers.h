@@ -1,7 +1,6 @@
 // The options of layers. Only this folder includes it.
 #pragma once
 
-#include "cli/options.h"
 #include "cli/support.h"
 
 namespace btftool {

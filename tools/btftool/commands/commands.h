@@ -3,7 +3,7 @@
 
 #include "btf/error.h"
 #include "btf/shards/part.h"
-#include "cli/options.h"
+#include "cli/support.h"
 #include "io/context.h"
 
 namespace btftool {

@@ -1,40 +1,295 @@
 // btftool convert: layout, dtype, order of dims and sparsity.
-#include "btf/convert.h"
+#include "commands/convert.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "btf/convert.h"
+#include "btf/diff/set_diff.h"
 #include "btf/output.h"
 #include "btf/shards/convert_share.h"
 #include "btf/tensor_set.h"
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "commands/files_apart.h"
-#include "convert/part.h"
-#include "convert/report.h"
-#include "convert/told.h"
-#include "io/exit_code.h"
-#include "io/index_warnings.h"
-#include "io/interrupt.h"
-#include "io/other_files.h"
-#include "io/progress.h"
 #include "io/text.h"
+#include "reports/convert.h"
+#include "reports/convert_part.h"
 
 namespace btftool {
 namespace {
+
+struct Written {
+  std::string name;  // in messages: "--html page.html"
+  std::string path;
+  bool takes_operands = false;  // its place may be that of an operand
+};
+
+// The files that a command line names. Sets are only opened where an output is there already.
+class RunFiles {
+ public:
+  RunFiles() { written_.push_back({"standard output", "-"}); }
+
+  const std::vector<Written>& written() const { return written_; }
+
+  void writes(const std::string& option, const std::optional<std::string>& path) {
+    if (path) written_.push_back({option + " " + *path, *path});
+  }
+  void writes_output(const std::string& path) {
+    written_.push_back({"the output " + path, path, true});
+  }
+  // A part is written beside its place until it is complete.
+  void writes(const std::optional<PartOptions>& part) {
+    if (!part) return;
+    for (const char* const behind : {"", ".partial", ".partial-new"})
+      writes("--part", part->path + behind);
+  }
+
+  void reads(const std::string& option, const std::optional<std::string>& path) {
+    if (path) files_.push_back({option + " " + *path, *path});
+  }
+  void reads(const std::shared_ptr<const btf::FileList>& list) {
+    if (list) reads("--files-from", list->path);
+  }
+  void reads_operand(const std::string& path) { operands_.push_back(path); }
+  void reads_operand(const std::string& path, const btf::OpenOptions& open) {
+    reads_operand(path);
+    reads_set(path, open);
+  }
+  void reads_option_set(const std::string& option, const std::optional<std::string>& path) {
+    reads(option, path);
+    if (path) reads_set(*path, {});
+  }
+  // Files beside the tensors of two directories are compared too, where both have them.
+  void reads_pairs(const std::string& actual, const std::string& golden,
+                   const btf::SetDiffOptions& options) {
+    reads_operand(actual);
+    reads_operand(golden);
+    reads_engine(options.actual.open);
+    reads_engine(options.golden.open);
+    sets_.push_back([actual, golden, options](std::vector<std::string>& paths) {
+      const auto sets = btf::open_sets(actual, golden, options);
+      if (!sets) return;
+      std::map<std::string, std::string> others;
+      for (const btf::SetMember& other : sets->actual.others())
+        others.emplace(other.place, other.path);
+      for (const btf::SetMember& other : sets->golden.others())
+        if (const auto found = others.find(other.place); found != others.end())
+          paths.insert(paths.end(), {found->second, other.path});
+      for (const btf::TensorSet* set : {&sets->actual, &sets->golden})
+        std::ranges::move(set->files_read(), std::back_inserter(paths));
+    });
+  }
+
+  // Without what an output of a conversion may replace.
+  std::vector<std::string> other_files() const {
+    std::vector<std::string> paths;
+    for (const File& file : files_) paths.push_back(file.path);
+    for (const Written& output : written_)
+      if (output.path != "-" && !output.takes_operands) paths.push_back(output.path);
+    return paths;
+  }
+
+  btf::Status check(Output& out) const {
+    for (std::size_t i = 0; i < written_.size(); ++i)
+      for (std::size_t k = i + 1; k < written_.size(); ++k) BTF_TRY(check_two(i, k));
+    std::optional<std::vector<std::string>> in_sets;
+    for (const Written& output : written_) {
+      if (!btf::is_file_already(output.path)) continue;
+      if (!in_sets) in_sets = paths_in_sets();
+      const btf::Status status = check(output, *in_sets);
+      if (status) continue;
+      if (btf::is_standard_output(output.path)) out.abandon();
+      return status;
+    }
+    return {};
+  }
+
+ private:
+  struct File {
+    std::string name;
+    std::string path;
+  };
+
+  void reads_engine(const btf::OpenOptions& open) {
+    if (open.engine) reads("the layer list", open.engine->path);
+  }
+
+  void reads_set(const std::string& path, const btf::OpenOptions& open) {
+    reads_engine(open);
+    sets_.push_back([path, open](std::vector<std::string>& paths) {
+      if (const auto set = btf::TensorSet::open(path, open))
+        std::ranges::move(set->files_read(), std::back_inserter(paths));
+    });
+  }
+
+  static btf::Status trouble(const std::string& text) {
+    return btf::fail(btf::ErrorCode::invalid_argument, text);
+  }
+
+  btf::Status check_two(std::size_t one, std::size_t other) const {
+    const Written& a = written_[one];
+    const Written& b = written_[other];
+    // What is printed may go where a report is written too, one behind the other.
+    const bool printed = one == 0 && btf::is_standard_output(b.path);
+    if (printed || !btf::same_output(a.path, b.path)) return {};
+    return trouble(a.name + " and " + b.name + " name the same file; each output needs its own");
+  }
+
+  btf::Status check(const Written& output, const std::vector<std::string>& in_sets) const {
+    const auto refuse = [&](const std::string& read) {
+      return trouble(output.name + " would overwrite " + (read == "-" ? "standard input" : read) +
+                     ", which is read; give the output another name");
+    };
+    for (const File& file : files_)
+      if (btf::overwritten(output.path, std::span(&file.path, 1))) return refuse(file.name);
+    const bool replaces = output.takes_operands && !btf::written_in_place(output.path);
+    const auto operand = btf::overwritten(output.path, operands_);
+    if (operand && replaces) return {};
+    if (operand) return refuse(*operand);
+    if (const auto read = btf::overwritten(output.path, in_sets)) return refuse(*read);
+    return {};
+  }
+
+  // A set that cannot be opened is an error of the command, which says it better.
+  std::vector<std::string> paths_in_sets() const {
+    std::vector<std::string> paths;
+    for (const auto& append : sets_) append(paths);
+    return paths;
+  }
+
+  std::vector<Written> written_;
+  std::vector<File> files_;  // that options name
+  std::vector<std::string> operands_;
+  std::vector<std::function<void(std::vector<std::string>& paths)>> sets_;
+};
+
+// What each command reads and writes. A new option that names a file belongs here; the test
+// `outputs` goes through all that are declared.
+struct Gather {
+  RunFiles& files;
+
+  void operator()(const InspectOptions& inspect) const {
+    for (const std::string& path : inspect.files) files.reads_operand(path, inspect.open);
+    files.writes("--html", inspect.html);
+    files.writes("--image", inspect.image.path);
+  }
+
+  void operator()(const ConvertCommand& convert) const {
+    for (const std::string& path : convert.inputs) files.reads_operand(path, convert.open);
+    files.reads(convert.listed);
+    files.reads("--rename-file", convert.rename_file);
+    files.reads("--names", convert.names_file);
+    files.writes(convert.part);
+    if (!convert.many_outputs) files.writes_output(convert.output);
+  }
+
+  void operator()(const DiffCommand& diff) const {
+    if (!diff.from_json) {
+      btf::SetDiffOptions options;
+      options.actual = {diff.open_actual, diff.actual_specs};
+      options.golden = {diff.open_golden, diff.golden_specs};
+      files.reads_pairs(diff.actual, diff.golden, options);
+    }
+    files.reads("--from-json", diff.from_json);
+    files.reads("--rules", diff.rules);
+    files.reads("--map", diff.map);
+    files.reads(diff.listed);
+    files.writes("--junit", diff.junit);
+    files.writes("--html", diff.html);
+    files.writes("--image", diff.image.path);
+    files.writes(diff.part);
+  }
+
+  void operator()(const ValidateOptions& validate) const {
+    for (const std::string& path : validate.files) files.reads_operand(path, validate.open);
+    files.reads(validate.listed);
+    files.writes(validate.part);
+  }
+
+  void operator()(const RepairCommand& repair) const {
+    files.reads_operand(repair.input);
+    files.writes_output(repair.output);
+  }
+
+  void operator()(const LayersCommand& layers) const {
+    if (!layers.from_json) {
+      files.reads_operand(layers.actual, layers.open_actual);
+      files.reads_operand(layers.golden, layers.open_golden);
+    }
+    files.reads("--from-json", layers.from_json);
+    files.reads("--map", layers.map);
+    files.reads("--order", layers.order);
+    files.reads(layers.listed);
+    files.reads("--graph", layers.layers.engine);
+    files.reads_option_set("--graph", layers.layers.graph);
+    files.reads_option_set("--actual-graph", layers.layers.actual_graph);
+    files.reads_option_set("--baseline", layers.baseline);
+    files.reads_option_set("--expect-output", layers.expected);
+    files.writes("--junit", layers.junit);
+    files.writes("--html", layers.html);
+    files.writes(layers.part);
+  }
+
+  void operator()(const FitCommand& fit) const {
+    for (const std::string& path : fit.dumps) files.reads_operand(path, fit.open);
+    files.reads_option_set("--graph", fit.fit.graph);
+    files.writes("--html", fit.html);
+    for (const FitListFile& list : fit.emit) files.writes("--emit", list.path);
+    files.writes(fit.part);
+  }
+
+  void operator()(const MergeCommand& merge) const {
+    for (const std::string& path : merge.parts) files.reads_operand(path);
+    files.writes("--junit", merge.reports.junit);
+    files.writes("--html", merge.reports.html);
+    for (const FitListFile& list : merge.emit) files.writes("--emit", list.path);
+  }
+
+  void operator()(const CompletionOptions& completion) const {
+    for (const std::string& path : completion.files) files.reads_operand(path);
+  }
+
+  void operator()(const TypesOptions&) const {}
+  void operator()(const ExplainOptions&) const {}
+};
+
+}  // namespace
+
+btf::Status check_files_apart(const Command& command, Output& out, const Command* parts_of) {
+  RunFiles files;
+  std::visit(Gather{files}, command);
+  if (parts_of != nullptr) std::visit(Gather{files}, *parts_of);
+  return files.check(out);
+}
+
+std::vector<std::string> reserved_files(const ConvertCommand& convert) {
+  RunFiles files;
+  Gather{files}(convert);
+  return files.other_files();
+}
+
+namespace {
+
+// btftool convert: layout, dtype, order of dims and sparsity.
 
 namespace fs = std::filesystem;
 
 // What a file holds, "BTF, 4 tensors, 3144 bytes"; nothing: no tensors, as far as can be seen.
 std::optional<std::string> held_by(const std::string& path) {
   std::error_code unknown;
-  if (!fs::is_regular_file(path, unknown) || fs::file_size(path, unknown) == 0)
-    return std::nullopt;
+  if (!fs::is_regular_file(path, unknown) || fs::file_size(path, unknown) == 0) return std::nullopt;
   const auto file = btf::TensorFile::open(path);
   if (!file && file.error().code != btf::ErrorCode::malformed) return std::nullopt;
   if (!file) return "damaged tensors, " + counted(fs::file_size(path, unknown), "byte");
@@ -112,15 +367,16 @@ class Conversion {
     };
     if (command_.part) {
       ConvertPart part(context_, command_, std::move(others), std::move(warnings));
-      BTF_TRY(ended(btf::convert(
-          input, command_.output, options_, part,
-          [&](const btf::TensorReport& report) { part.take(told(report, command_, named(report))); })));
+      BTF_TRY(ended(btf::convert(input, command_.output, options_, part,
+                                 [&](const btf::TensorReport& report) {
+                                   part.take(told(report, command_, named(report)));
+                                 })));
       BTF_TRY(part.finish());
       return kSame;
     }
     ConvertReport printed(context_, command_);
-    const auto bytes = btf::convert(
-        input, command_.output, options_, [&](const btf::TensorReport& report) {
+    const auto bytes =
+        btf::convert(input, command_.output, options_, [&](const btf::TensorReport& report) {
           note_replaced(report.output.empty() ? command_.output : report.output);
           printed.take(told(report, command_, named(report)));
         });

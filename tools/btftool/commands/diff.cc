@@ -1,5 +1,7 @@
 // btftool diff: are two files, or the files of two directories, the same, and if not, where and
 // why?
+#include "commands/diff.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,19 +20,31 @@
 #include "btf/output.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "commands/name_map_file.h"
-#include "diff/picture.h"
-#include "diff/rejudge.h"
-#include "diff/reports.h"
-#include "diff/rules.h"
-#include "io/exit_code.h"
-#include "io/interrupt.h"
-#include "io/other_files.h"
-#include "io/progress.h"
 #include "io/text.h"
+#include "reports/diff.h"
+#include "reports/diff_rules.h"
 
 namespace btftool {
+
+btf::Result<btf::NameMap> read_name_map(const Context& context, const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return std::unexpected(text.error().in_file(path));
+  auto map = btf::parse_name_map(*text);
+  if (!map) return std::unexpected(map.error().in_file(path));
+  if (map->empty()) context.log.warning(path + ": has no map line");
+  return map;
+}
+
+btf::Status check_map_use(const Context& context, const std::string& path, const btf::MapUse& use) {
+  if (!use.used && !use.unused.empty()) return std::unexpected(btf::no_use(use, path));
+  for (const std::string& unused : use.unused) context.log.warning(path + ": " + unused);
+  return {};
+}
+
 namespace {
+
+// btftool diff: are two files, or the files of two directories, the same, and if not, where and
+// why?
 
 btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& command) {
   btf::SetDiffOptions options{.each = needed_by_reports(global, command),
@@ -265,9 +279,9 @@ btf::Result<std::optional<StatisticsPair>> statistics_of(const DiffCommand& comm
   if (!is_alone(actual) && !is_alone(golden)) return std::nullopt;
   if (actual && golden) return StatisticsPair{*std::move(actual), *std::move(golden)};
   return std::unexpected(
-      btf::Error{btf::ErrorCode::refused,
-                 "holds statistics alone, and " + (actual ? command.golden : command.actual) +
-                     " is no dump of msprobe to compare them with"}
+      btf::Error{btf::ErrorCode::refused, "holds statistics alone, and " +
+                                              (actual ? command.golden : command.actual) +
+                                              " is no dump of msprobe to compare them with"}
           .in_file((actual ? actual : golden)->path));
 }
 
@@ -276,7 +290,8 @@ std::string apart(const btf::TensorStatistics& actual, const btf::TensorStatisti
   std::string text;
   const auto add = [&](const char* what, const auto& left, const auto& right) {
     if (!left || !right || *left == *right || (std::isnan(*left) && std::isnan(*right))) return;
-    text += (text.empty() ? "" : ", ") + fmt::format("{} {:.6g} against {:.6g}", what, *left, *right);
+    text +=
+        (text.empty() ? "" : ", ") + fmt::format("{} {:.6g} against {:.6g}", what, *left, *right);
   };
   add("max", actual.max, golden.max);
   add("min", actual.min, golden.min);
@@ -301,8 +316,7 @@ btf::Status check_plain(const DiffCommand& command, const std::string& path) {
 btf::Result<int> compare_statistics(const Context& context, const DiffCommand& command,
                                     const StatisticsPair& pair) {
   BTF_TRY(check_plain(command, (pair.actual.has_elements ? pair.golden : pair.actual).path));
-  BTF_ASSIGN(const btf::LayerReport report,
-             btf::compare_statistics(pair.actual, pair.golden, {}));
+  BTF_ASSIGN(const btf::LayerReport report, btf::compare_statistics(pair.actual, pair.golden, {}));
   const auto by_name = [](const btf::StatisticsDump& dump) {
     std::map<std::string, const btf::TensorStatistics*> tensors;
     for (const btf::TensorStatistics& tensor : dump.tensors) tensors.emplace(tensor.name, &tensor);
@@ -343,11 +357,11 @@ btf::Result<int> compare_statistics(const Context& context, const DiffCommand& c
   lines += same && unknown == 0
                ? fmt::format("same statistics: {} tensors; no elements were compared\n",
                              report.layers.size())
-               : fmt::format("{}: {} of {} tensors differ by their statistics, {} could not be "
-                             "compared, {} are on one side only; no elements were compared\n",
-                             same ? "not all compared" : "different", differ,
-                             report.layers.size(), unknown,
-                             report.actual_only.size() + report.golden_only.size());
+               : fmt::format(
+                     "{}: {} of {} tensors differ by their statistics, {} could not be "
+                     "compared, {} are on one side only; no elements were compared\n",
+                     same ? "not all compared" : "different", differ, report.layers.size(), unknown,
+                     report.actual_only.size() + report.golden_only.size());
   if (!context.global.quiet) context.out.text(lines);
   for (const std::string& text : report.warnings) context.log.warning(text);
   if (unknown > 0 && same) return kTrouble;

@@ -1,23 +1,57 @@
 // btftool fit: which layers can be of a narrow type, which must stay wide, and why?
 #include "btf/report/fit.h"
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "btf/output.h"
+#include "btf/shards/fit_part.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "fit/part.h"
-#include "io/exit_code.h"
-#include "io/interrupt.h"
-#include "io/other_files.h"
-#include "io/page_origin.h"
-#include "io/progress.h"
 #include "io/text.h"
+#include "parts/shard.h"
 
 namespace btftool {
 namespace {
+
+class FitPart final : public btf::FitShare {
+ public:
+  FitPart(const Context& context, const FitCommand& command);
+
+  btf::Status plan(std::span<const btf::PlannedFit> items) override;
+  bool is_own(std::uint64_t number) const override { return own_.contains(number); }
+  const btf::MeasuredFit* known(std::uint64_t) const override { return nullptr; }
+  void take(std::uint64_t number, const btf::MeasuredFit& item) override;
+
+  btf::Status finish() { return part_.finish(); }
+
+ private:
+  ShardPart part_;
+  std::unordered_map<std::uint64_t, std::string> own_;  // names, by number
+};
+
+FitPart::FitPart(const Context& context, const FitCommand& command)
+    : part_(context, *command.part, {.command = "fit", .operands = command.dumps}) {}
+
+btf::Status FitPart::plan(std::span<const btf::PlannedFit> items) {
+  BTF_ASSIGN(const std::vector<std::uint64_t> own, part_.pick(btf::plan_of(items), "item"));
+  for (const std::uint64_t number : own) own_[number] = items[number].name;
+  return {};
+}
+
+void FitPart::take(std::uint64_t number, const btf::MeasuredFit& item) {
+  const std::string& name = own_.at(number);
+  std::vector<ReadFile> read;
+  for (const auto& [path, state] : item.files) read.push_back({path, state});
+  part_.add_measured(part_line(btf::FitPartItem{.number = number, .name = name, .measured = item}),
+                     name, item.trouble, read);
+}
+
+// btftool fit: which layers can be of a narrow type, which must stay wide, and why?
 
 std::uint64_t bytes_of(const std::vector<btf::TensorSet>& dumps) {
   std::uint64_t bytes = 0;
@@ -90,11 +124,10 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
   if (command.json)
     context.out.text(btf::json(report));
   else if (!context.global.quiet)
-    context.out.text(btf::text(
-        report, {.all = command.all,
-                 .columns = output_columns(),
-                 .whole_lines = !fits_columns(),
-                 .color = context.out.colored()}));
+    context.out.text(btf::text(report, {.all = command.all,
+                                        .columns = output_columns(),
+                                        .whole_lines = !fits_columns(),
+                                        .color = context.out.colored()}));
   bool trouble = !report.troubles.empty();
   if (command.html) {
     take_given_date(origin);
@@ -124,17 +157,13 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
   return btf::fits(report) ? kSame : kDifferent;
 }
 
-}  // namespace
-
-namespace {
-
 // A model among dumps is mostly the network of which they are.
 void note_forgotten_graph(const Context& context, const FitCommand& command) {
   if (command.fit.graph || command.dumps.size() < 2) return;
   for (const std::string& dump : command.dumps)
     if (dump.ends_with(".onnx"))
-      context.log.warning(dump + " is taken as a dump of numbers, like the others; --graph " + dump +
-                          " takes it as the network that the dumps are of");
+      context.log.warning(dump + " is taken as a dump of numbers, like the others; --graph " +
+                          dump + " takes it as the network that the dumps are of");
 }
 
 }  // namespace

@@ -5,29 +5,285 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "btf/error.h"
+#include "btf/inspect/picture.h"
 #include "btf/output.h"
 #include "btf/report/inspect_page.h"
 #include "btf/tensor_set.h"
 #include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
+#include "btf/value.h"
+#include "cli/arguments.h"
+#include "cli/support.h"
 #include "commands/commands.h"
 #include "commands/named_specs.h"
-#include "inspect/details.h"
-#include "inspect/engine.h"
-#include "inspect/image.h"
-#include "inspect/json.h"
-#include "inspect/page.h"
-#include "inspect/text.h"
-#include "io/exit_code.h"
-#include "io/index_warnings.h"
-#include "io/other_files.h"
-#include "io/page_origin.h"
-#include "io/progress.h"
+#include "io/context.h"
+#include "io/text.h"
+#include "report/text/json.h"
+#include "reports/inspect_details.h"
+#include "reports/inspect_text.h"
 
 namespace btftool {
 namespace {
+
+// The details that the page of --html needs beside those on the screen.
+
+// inspect as one JSON document, written as it grows: a file of a million records needs no million
+// objects.
+
+class InspectJson {
+ public:
+  InspectJson(Output& out, const InspectOptions& options);
+
+  void begin(const btf::TensorFile& file);
+  // Instead of a file that could not be opened.
+  void unreadable(const std::string& path, const btf::Error& error);
+  void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
+  void broken(const btf::Error& error, std::uint64_t tensor);
+  void odd(const btf::Error& error);  // of the file as a whole
+  void end();                         // of a file
+
+  void close(const Json& members);
+
+ private:
+  void take(const btf::Finding& finding);
+  void unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
+               const std::string& what);
+  void describe(const btf::TensorInfo& tensor, const InspectDetails& details);
+  void strides(const btf::TensorInfo& tensor);
+  static Json at(const InspectDetails& details);
+
+  Output& out_;
+  const InspectOptions& options_;
+  JsonDocument document_;
+  bool btf_ = true;
+  JsonText object_;            // used again for every tensor
+  FindingTally tally_{false};  // of a file
+  Json findings_;              // those that are shown
+};
+
+btf::Result<btf::SetTensor> only_tensor(const btf::TensorSet& set, const InspectOptions& options) {
+  if (set.member_count() == 0) return std::unexpected(btf::no_files(set));
+  std::vector<std::uint64_t> chosen{0};
+  std::uint64_t count = 0;
+  if (options.tensors) {
+    BTF_ASSIGN(chosen, set.select(*options.tensors));
+    count = chosen.size();
+  } else {
+    BTF_ASSIGN(count, set.tensor_count());
+  }
+  if (count != 1)
+    return btf::fail(
+        btf::ErrorCode::invalid_argument,
+        fmt::format("--image draws one tensor, and these are {}: --tensor selects", count));
+  return set.tensor(chosen.front());
+}
+
+// "10 x 10 tiles of [5, 7]; colours from -1 to 3.5; 2 NaN magenta, 1 Inf red, 1 -Inf cyan"
+std::string facts_text(const btf::PictureFacts& facts, bool own) {
+  std::string text;
+  if (facts.tiles > 1)
+    text += fmt::format("{} tiles, {} side by side, of ", facts.tiles, facts.across);
+  text += fmt::format("{} x {} elements", facts.rows, facts.columns);
+  text += own ? "; colours of each tile for itself"
+              : fmt::format("; colours from {} to {}", short_number(facts.least),
+                            short_number(facts.greatest));
+  return text + specials_text(facts);
+}
+
+btf::Result<int> inspect_image(const Context& context, const InspectOptions& options) {
+  const PictureCommand& command = options.image;
+  const PictureTarget target(command);
+  BTF_TRY(target.check());
+  BTF_ASSIGN(const btf::TensorSet set, btf::TensorSet::open(options.files, options.open));
+  BTF_ASSIGN(const btf::SetTensor chosen, only_tensor(set, options));
+  BTF_ASSIGN(const auto file, set.file(chosen.member));
+  BTF_ASSIGN(const btf::TensorInfo tensor, file->tensor(chosen.index));
+  BTF_TRY(file->check_overlap(tensor));
+  btf::PictureOptions draw = target.draw();
+  draw.execution = context.global.execution();
+  draw.execution.cancel = &watch_interrupts();
+  if (options.at) {
+    BTF_ASSIGN(draw.part, parse_slice(*options.at));
+  }
+  BTF_ASSIGN(const btf::DrawnTensor drawn, btf::draw(*file, tensor, draw));
+  BTF_TRY(file->check_unchanged());
+
+  BTF_TRY(target.write(drawn.picture, context.out));
+  if (context.global.quiet || target.takes_output()) return kSame;
+  context.out.line(fmt::format("{}: tensor {}{}: {} of {}: {}", printable(file->path()),
+                               tensor.index, tensor.named ? " " + quoted_name(tensor.name) : "",
+                               drawn.facts.part, btf::dims_text(tensor.dims),
+                               facts_text(drawn.facts, draw.scale == btf::PictureScale::own)));
+  return kSame;
+}
+
+constexpr std::uint32_t kBins = 32;
+
+// The options with statistics, a histogram and channels.
+InspectOptions for_page(InspectOptions options) {
+  btf::DistributionOptions& asked = options.distribution;
+  if (options.stats && asked.bins == 0 && asked.percentiles.empty())
+    asked.percentiles = *parse_percentiles(kPercentilesShown);
+  options.stats = true;
+  if (options.distribution.bins == 0) options.distribution.bins = kBins;
+  if (!options.by_axis) options.by_axis = "C";
+  return options;
+}
+
+btf::InspectedTensor page_details(const InspectDetails& details) {
+  return {
+      .stats = details.stats, .distribution = details.distribution, .channels = details.channels};
+}
+
+// Takes back what for_page() added.
+void keep_asked_for(InspectDetails& details, const InspectOptions& options) {
+  if (!options.stats) details.stats.reset();
+  if (!options.stats) details.distribution.reset();
+  if (options.by_axis) return;
+  details.channels.reset();
+  details.no_channels.reset();
+}
+
+InspectJson::InspectJson(Output& out, const InspectOptions& options)
+    : out_(out), options_(options) {
+  document_.begin_object().members({{"schema", "btftool/inspect/1"}}).begin_list("files");
+}
+
+void InspectJson::begin(const btf::TensorFile& file) {
+  btf_ = file.has(btf::kBtfCodes);
+  document_.begin_object()
+      .members({{"path", file.path()},
+                {"format", file.format()},
+                {"size", json_number(file.size())},
+                {"compressed", file.compressed()}})
+      .begin_list("tensors");
+  tally_ = FindingTally(false);
+  findings_ = Json::array();
+}
+
+// A file that could not be opened.
+void InspectJson::unreadable(const std::string& path, const btf::Error& error) {
+  const auto findings =
+      error.finding.empty() ? Json::array() : Json::array({json_finding(error, std::nullopt)});
+  document_.item({{"path", path},
+                  {"error", error.message},
+                  {"tensors", Json::array()},
+                  {"findings", findings}});
+}
+
+void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  describe(tensor, details);
+  document_.items(object_.end());
+  out_.text(document_.take());
+  // Byte 8 of a record is its dtype, byte 9 its layout.
+  if (!tensor.foreign_reason.empty())
+    take({btf::Severity::warning, "foreign-dtype", tensor.index, tensor.record_offset,
+          tensor.foreign_reason});
+  else if (!tensor.dtype)
+    unknown(tensor, 8, "unknown-dtype", tensor.unknown_dtype_text());
+  if (!tensor.layout)
+    unknown(tensor, 9, "unknown-layout",
+            "unknown layout code " + std::to_string(tensor.layout_code));
+  // The dims begin at byte 16.
+  if (const auto objection = btf_ ? tensorrt_limits(tensor) : std::nullopt)
+    take({btf::Severity::warning, "tensorrt-limits", tensor.index, tensor.record_offset + 16,
+          *objection});
+}
+
+void InspectJson::broken(const btf::Error& error, std::uint64_t tensor) {
+  const std::string_view code = error.finding.empty() ? "unreadable" : error.finding;
+  if (tally_.take({btf::Severity::error, code, tensor, error.offset, {}}))
+    findings_.push_back(json_finding(error, tensor));
+}
+
+void InspectJson::odd(const btf::Error& error) {
+  take({btf::Severity::warning, error.finding, std::nullopt, error.offset, error.message});
+}
+
+void InspectJson::take(const btf::Finding& finding) {
+  if (tally_.take(finding)) findings_.push_back(json_finding(finding));
+}
+
+void InspectJson::end() {
+  document_.end().members({{"findings", findings_},
+                           {"codes", tally_.counts().codes()},
+                           {"not_shown", json_number(tally_.counts().hidden())}});
+  document_.end();
+}
+
+void InspectJson::close(const Json& members) {
+  out_.line(document_.end().members(members).end().take());
+}
+
+void InspectJson::unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
+                          const std::string& what) {
+  take({btf::Severity::error, code, tensor.index, tensor.record_offset + (btf_ ? at : 0), what});
+}
+
+void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  JsonText& text = object_;
+  text.begin();
+  text.add("index", tensor.index);
+  tensor.name.empty() && !tensor.named ? text.add_null("name")
+                                       : text.add("name", Json(tensor.name));
+  text.add("dtype", tensor.dtype ? btf::info(*tensor.dtype).name : "unknown");
+  const bool foreign = !tensor.foreign_dtype.empty();
+  foreign ? text.add_null("dtype_code").add("foreign_dtype", Json(tensor.foreign_dtype))
+          : text.add("dtype_code", tensor.dtype_code);
+  text.add("layout", tensor.layout ? btf::spec(*tensor.layout).name : "unknown")
+      .add("layout_code", tensor.layout_code)
+      .add("shape", tensor.dims);
+  tensor.storage ? text.add("storage_shape", tensor.storage->storage_shape())
+                 : text.add_null("storage_shape");
+  const bool strided = tensor.storage && !btf::spec(*tensor.layout).shuffled();
+  strided ? text.add("strides", tensor.storage->strides) : text.add_null("strides");
+  text.add("record_offset", tensor.record_offset).add("data_offset", tensor.data_offset);
+  tensor.known() || foreign ? text.add("data_bytes", tensor.data_bytes)
+                            : text.add_null("data_bytes");
+  tensor.coo ? text.add("nnz", tensor.coo->nnz) : text.add_null("nnz");
+  text.add_bool("extension", btf_ && is_extension(tensor));
+  if (tensor.deflated()) text.add_bool("deflated", true);
+  if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
+    text.add("dla", btf::spec(*tensor.layout).dla);
+  if (options_.strides && strided) strides(tensor);
+  if (details.stats) {
+    Json stats = json_stats(*details.stats, *details.dtype);
+    add_statistics(stats, *details.dtype, details);
+    text.add("stats", stats);
+  }
+  if (details.values) text.add("values", details.values->json());
+  if (details.at) text.add("at", at(details));
+}
+
+void InspectJson::strides(const btf::TensorInfo& tensor) {
+  const btf::StridedLayout& storage = *tensor.storage;
+  if (btf::info(*tensor.dtype).bits >= 8)
+    object_.add("strides_bytes", byte_strides(tensor));
+  else
+    object_.add_null("strides_bytes");
+  object_.add("strides_vectors", btf::tensorrt_strides(storage))
+      .add("vectorized_dim", Json(storage.vectorized_dim))
+      .add("components_per_element", storage.components);
+}
+
+Json InspectJson::at(const InspectDetails& details) {
+  const btf::Element& element = details.element;
+  Json json{{"index", json_dims(*details.at)},
+            {"value", json_value(*details.dtype, element.code)},
+            {"code", btf::code_text(*details.dtype, element.code)},
+            {"offset", element.offset ? json_number(*element.offset) : Json(nullptr)}};
+  if (btf::info(*details.dtype).bits < 8)
+    json["nibble"] = !element.offset       ? Json(nullptr)
+                     : element.high_nibble ? Json("high")
+                                           : Json("low");
+  return json;
+}
+
+// btftool inspect: the contents of files. Headers only, unless values are requested.
 
 class Inspection {
  public:
@@ -186,7 +442,7 @@ class Inspection {
       btf::TensorInfo looked_at = *tensor;
       if (details && details->dtype) looked_at.dtype = details->dtype;
       page_->take(looked_at, details ? page_details(*details)
-                                   : btf::InspectedTensor{.trouble = details.error().message});
+                                     : btf::InspectedTensor{.trouble = details.error().message});
       if (details) keep_asked_for(*details, options_);
     }
     const InspectDetails none;

@@ -1,29 +1,84 @@
 // btftool layers: two sets of dumped layers: which broke first, by how much, why?
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "btf/diff/set_diff.h"
+#include "btf/layers/share.h"
 #include "btf/layers/statistics.h"
 #include "btf/output.h"
 #include "btf/report/report.h"
+#include "btf/shards/layer_part.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "commands/name_map_file.h"
-#include "io/exit_code.h"
-#include "io/interrupt.h"
-#include "io/other_files.h"
-#include "io/page_origin.h"
-#include "io/progress.h"
-#include "io/read_text.h"
+#include "commands/diff.h"
 #include "io/text.h"
-#include "layers/part.h"
+#include "parts/shard.h"
 
 namespace btftool {
 namespace {
+
+class LayerPart final : public btf::LayerShare {
+ public:
+  LayerPart(const Context& context, const LayersCommand& command);
+
+  btf::Status plan(std::span<const btf::PlannedLayer> layers) override;
+  bool is_own(std::uint64_t number) const override { return own_.contains(number); }
+  const btf::MeasuredLayer* known(std::uint64_t) const override { return nullptr; }
+  void take(std::uint64_t number, const btf::MeasuredLayer& layer) override;
+
+  btf::Status finish() { return part_.finish(); }
+
+ private:
+  struct Own {
+    std::string name;
+    ReadFile actual;
+    ReadFile golden;
+  };
+
+  const LayersCommand& command_;
+  ShardPart part_;
+  std::unordered_map<std::uint64_t, Own> own_;  // by number
+};
+
+// The files that options name: what is in them decides.
+std::vector<std::optional<std::string>> files_of(const LayersCommand& command) {
+  return {command.map, command.order};
+}
+
+LayerPart::LayerPart(const Context& context, const LayersCommand& command)
+    : command_(command),
+      part_(context, *command.part,
+            {.command = "layers", .operands = {command.actual, command.golden}}) {}
+
+btf::Status LayerPart::plan(std::span<const btf::PlannedLayer> layers) {
+  BTF_ASSIGN(const std::vector<std::uint64_t> own,
+             part_.pick(btf::plan_of(layers), "layer", files_of(command_)));
+  for (const std::uint64_t number : own) {
+    const btf::PlannedLayer& layer = layers[number];
+    own_[number] = {layer.name, ReadFile::now(layer.actual_path), ReadFile::now(layer.golden_path)};
+  }
+  return {};
+}
+
+void LayerPart::take(std::uint64_t number, const btf::MeasuredLayer& layer) {
+  const Own& own = own_.at(number);
+  std::vector<ReadFile> read{own.actual, own.golden};
+  for (const auto& [path, state] : layer.inputs) read.push_back({path, state});
+  part_.add_measured(part_line(btf::LayerItem{.number = number,
+                                              .name = own.name,
+                                              .actual_path = own.actual.path,
+                                              .golden_path = own.golden.path,
+                                              .measured = layer}),
+                     own.name, layer.trouble, read);
+}
+
+// btftool layers: two sets of dumped layers: which broke first, by how much, why?
 
 std::uint64_t bytes_of(const btf::TensorSet& set) {
   std::uint64_t bytes = 0;
@@ -102,9 +157,9 @@ btf::Result<std::optional<StatisticsInputs>> statistics_of(const LayersCommand& 
   if (!is_alone(actual) && !is_alone(golden)) return std::nullopt;
   if (!actual || !golden)
     return std::unexpected(
-        btf::Error{btf::ErrorCode::refused,
-                   "holds statistics alone, and " + (actual ? command.golden : command.actual) +
-                       " is no dump of msprobe to compare them with"}
+        btf::Error{btf::ErrorCode::refused, "holds statistics alone, and " +
+                                                (actual ? command.golden : command.actual) +
+                                                " is no dump of msprobe to compare them with"}
             .in_file((actual ? actual : golden)->path));
   return StatisticsInputs{*std::move(actual), *std::move(golden)};
 }
@@ -113,28 +168,27 @@ btf::Result<std::optional<StatisticsInputs>> statistics_of(const LayersCommand& 
 btf::Status check_for_statistics(const LayersCommand& command, const std::string& path) {
   const btf::LayerOptions& options = command.layers;
   const bool scaled = options.dequantize || options.actual_scale || options.golden_scale;
-  const char* const option = command.part                               ? "--shard"
-                             : command.baseline                         ? "--baseline"
-                             : command.expected                         ? "--expect-output"
-                             : command.listed                           ? "--files-from"
-                             : scaled || !options.scale_blocks.empty()  ? "an option on scales"
-                             : options.judge.most_own_error             ? "--max-own-error"
-                                                                        : nullptr;
+  const char* const option = command.part                              ? "--shard"
+                             : command.baseline                        ? "--baseline"
+                             : command.expected                        ? "--expect-output"
+                             : command.listed                          ? "--files-from"
+                             : scaled || !options.scale_blocks.empty() ? "an option on scales"
+                             : options.judge.most_own_error            ? "--max-own-error"
+                                                                       : nullptr;
   if (option == nullptr) return {};
-  return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument,
-                                    "holds statistics alone, and " + std::string(option) +
-                                        " needs elements"}
-                             .in_file(path));
+  return std::unexpected(
+      btf::Error{btf::ErrorCode::invalid_argument,
+                 "holds statistics alone, and " + std::string(option) + " needs elements"}
+          .in_file(path));
 }
 
 btf::Result<btf::LayerRun> compare_statistics(const Context& context, const LayersCommand& command,
                                               const StatisticsInputs& dumps) {
-  BTF_TRY(check_for_statistics(
-      command, (dumps.actual.has_elements ? dumps.golden : dumps.actual).path));
+  BTF_TRY(check_for_statistics(command,
+                               (dumps.actual.has_elements ? dumps.golden : dumps.actual).path));
   btf::LayerOptions options = command.layers;
   BTF_TRY(take_names(context, command, options));
-  BTF_ASSIGN(btf::LayerReport report,
-             btf::compare_statistics(dumps.actual, dumps.golden, options));
+  BTF_ASSIGN(btf::LayerReport report, btf::compare_statistics(dumps.actual, dumps.golden, options));
   return btf::LayerRun{.actual = command.actual,
                        .golden = command.golden,
                        .judge = command.layers.judge,

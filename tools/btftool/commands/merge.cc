@@ -1,6 +1,4 @@
 // btftool merge: the report of one run, out of the parts that its shards have made.
-#include "diff/merge.h"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -13,9 +11,10 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
-#include "commands/files_apart.h"
-#include "convert/part.h"
-#include "validate/part.h"
+#include "commands/convert.h"
+#include "reports/convert_part.h"
+#include "reports/diff_part.h"
+#include "reports/validate_part.h"
 
 namespace btftool {
 namespace {

@@ -15,10 +15,9 @@
 #include "btf/tensorrt/format.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "io/exit_code.h"
-#include "io/json.h"
+#include "io/context.h"
 #include "io/text.h"
-#include "report/text/columns.h"
+#include "report/text/text.h"
 
 namespace btftool {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "help/program.h"
+#include "help/help.h"
 
 namespace btftool {
 

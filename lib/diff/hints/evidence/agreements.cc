@@ -1,14 +1,298 @@
 #include "diff/hints/evidence/agreements.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
-#include "diff/hints/evidence/shown_grid.h"
-#include "diff/hints/evidence/wording.h"
+#include "btf/try.h"
+#include "diff/hints/evidence/grids.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/score/collectors.h"
 #include "diff/score/compare_walk.h"
 #include "kernels/compare/criteria.h"
 #include "kernels/number/widen.h"
+#include "kernels/stats/agree_runs.h"
 
 namespace btf::hints {
+namespace {
+
+// A pair as it would be, and as it is.
+struct Trial {
+  long double moved = 0;
+  long double stays = 0;   // the other side's
+  long double before = 0;  // what `moved` replaces
+  MovedSide side{};
+
+  bool explained(const Agreement& agreement) const {
+    return side == MovedSide::actual ? sampled_agree(moved, stays, agreement)
+                                     : sampled_agree(stays, moved, agreement);
+  }
+  bool agreed_before(const Agreement& agreement) const {
+    return side == MovedSide::actual ? sampled_agree(before, stays, agreement)
+                                     : sampled_agree(stays, before, agreement);
+  }
+  // Is there a difference between what the hypothesis says and what is there?
+  bool telling(const Agreement& agreement) const {
+    return side == MovedSide::actual ? !sampled_agree(before, moved, agreement)
+                                     : !sampled_agree(moved, before, agreement);
+  }
+};
+
+Trial trial_of(MovedSide side, const Point& point, long double moved) {
+  const bool actual = side == MovedSide::actual;
+  return {moved, actual ? point.golden : point.actual, actual ? point.actual : point.golden, side};
+}
+
+bool same_number(long double a, long double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+bool few(std::size_t failures, std::size_t of) { return failures * 50 <= of; }
+
+// How surprising it is that the other side's value meets its like, by how many of those that the
+// hypothesis puts anywhere are like it.
+double surprise(const Inquiry& inquiry, const Trial& trial, const Moved& anywhere) {
+  std::size_t all = 0;
+  std::size_t like = 0;
+  Trial random = trial;
+  for (const std::optional<long double>& moved : anywhere) {
+    if (!moved) continue;
+    random.moved = *moved;
+    ++all;
+    if (random.explained(inquiry.agreement)) ++like;
+  }
+  if (all == 0) return 0;
+  return std::log2(static_cast<double>(all)) - std::log2(std::max(static_cast<double>(like), 0.5));
+}
+
+}  // namespace
+
+bool promising(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
+               const Moved& moved) {
+  std::size_t tried = 0;
+  std::size_t failures = 0;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (!moved[i]) continue;
+    ++tried;
+    const Trial trial = trial_of(side, inquiry.mismatches[which[i]], *moved[i]);
+    if (!trial.explained(inquiry.agreement)) ++failures;
+  }
+  return tried * 4 >= which.size() && failures <= (tried >= 8 ? 1U : 0U);
+}
+
+bool hopeless(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
+              const Moved& moved) {
+  for (std::size_t i = 0; i < which.size(); ++i)
+    if (!moved[i] ||
+        trial_of(side, inquiry.mismatches[which[i]], *moved[i]).explained(inquiry.agreement))
+      return false;
+  return which.size() > 1;
+}
+
+namespace {
+
+// How surprising it is that all of these are explained.
+double total_surprise(const Inquiry& inquiry, const std::vector<Trial>& explained,
+                      const Moved& anywhere) {
+  double bits = 0;
+  const Trial* last = nullptr;
+  for (const Trial& trial : explained) {
+    // The same pair of numbers over and over, as in a constant block, says no more than once.
+    if (last != nullptr && same_number(last->moved, trial.moved) &&
+        same_number(last->stays, trial.stays) && same_number(last->before, trial.before))
+      continue;
+    bits += surprise(inquiry, trial, anywhere);
+    last = &trial;
+  }
+  return bits;
+}
+
+// Elements from anywhere are as they should be, and where the hypothesis makes a difference the
+// sides really differ.
+bool right_elsewhere(const Inquiry& inquiry, MovedSide side, const Moved& anywhere) {
+  const Agreement& agreement = inquiry.agreement;
+  std::size_t checked = 0;
+  std::size_t wrong = 0;
+  std::size_t confirmed = 0;
+  std::size_t undecided = 0;
+  for (std::size_t i = 0; i < anywhere.size(); ++i) {
+    if (!anywhere[i]) continue;
+    ++checked;
+    const Trial trial = trial_of(side, inquiry.anywhere[i], *anywhere[i]);
+    const bool explained = trial.explained(agreement);
+    if (!explained) ++wrong;
+    if (!explained || !trial.telling(agreement)) continue;
+    // Within the tolerance of both: not a sign of anything.
+    ++(trial.agreed_before(agreement) ? undecided : confirmed);
+  }
+  return few(wrong, checked + 50) && undecided <= confirmed;
+}
+
+}  // namespace
+
+bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
+                const Moved& anywhere, double hypotheses) {
+  std::size_t tried = 0;
+  std::size_t telling = 0;
+  std::vector<Trial> explained;
+  for (std::size_t i = 0; i < mismatches.size(); ++i) {
+    if (!mismatches[i]) continue;
+    ++tried;
+    const Trial trial = trial_of(side, inquiry.mismatches[i], *mismatches[i]);
+    if (!trial.explained(inquiry.agreement)) continue;
+    explained.push_back(trial);
+    if (trial.telling(inquiry.agreement)) ++telling;
+  }
+  return 5 * tried >= 2 * mismatches.size() && few(tried - explained.size(), tried) &&
+         10 * telling >= 9 * explained.size() && right_elsewhere(inquiry, side, anywhere) &&
+         total_surprise(inquiry, explained, anywhere) >=
+             kNeededBits + std::log2(std::max(hypotheses, 1.0));
+}
+
+double log2_choices(double n, double k) {
+  return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::log(2.0);
+}
+
+namespace {
+
+// Passes on what does not agree either.
+class ResidueCollector final : public PairCollector {
+ public:
+  explicit ResidueCollector(const Agreement& agreement) : agreement_(agreement) {}
+
+  void prepare(unsigned workers) override {
+    found_.prepare(workers);
+    refused_.resize(workers);
+    mismatched_.assign(workers, 0);
+  }
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override {
+    filter(worker, slab, run);
+  }
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override {
+    filter(worker, slab, run);
+  }
+
+  Residue finish() const {
+    Residue residue{.sample = found_.sample()};
+    for (const std::uint64_t count : mismatched_) residue.mismatched += count;
+    return residue;
+  }
+
+ private:
+  template <typename Real>
+  void filter(unsigned worker, std::uint64_t slab, const JudgedRun<Real>& run) {
+    if (run.summary.refused == 0) return;
+    // All of them agree.
+    if (same_steps_everywhere(run.pairs, agreement_.judge.grid)) return;
+    JudgedRun<Real> left = run;
+    left.refused = refused_[worker].data();
+    left.summary.refused = 0;
+    for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+      const bool refused =
+          run.refused[i] != 0 && !agrees(run.pairs.actual[i], run.pairs.golden[i], agreement_);
+      refused_[worker][i] = refused ? run.refused[i] : 0;
+      left.summary.refused += refused ? 1 : 0;
+    }
+    if (left.summary.refused == 0) return;
+    mismatched_[worker] += left.summary.refused * (run.pairs.alike ? run.pairs.count : 1);
+    found_.take(worker, slab, left);
+  }
+
+  const Agreement& agreement_;
+  MismatchCollector found_{0, kHintSample};
+  std::vector<std::array<double, kPairRun>> refused_;  // of each worker
+  std::vector<std::uint64_t> mismatched_;
+};
+
+}  // namespace
+
+Result<Residue> residue_of(const HintInput& input, const Agreement& agreement) {
+  const PairRows pairs(input.actual, input.golden, input.execution);
+  ResidueCollector collector(agreement);
+  PairCollector* const collectors[] = {&collector};
+  BTF_TRY(collect(pairs, input.judge, collectors));
+  return collector.finish();
+}
+
+namespace {
+
+// Nothing: it is more than limits can say.
+std::optional<AgreeLimits::Tolerance> tolerance_of(const Judge& judge) {
+  if (!judge.by_error || judge.half_step || judge.ulp != UINT64_MAX || !std::isfinite(judge.rtol) ||
+      !std::isfinite(judge.atol))
+    return std::nullopt;
+  return AgreeLimits::Tolerance{judge.rtol, judge.atol};
+}
+
+std::optional<AgreeLimits> agree_limits(const Agreement& agreement) {
+  const auto own = tolerance_of(agreement.judge);
+  const auto close = agreement.close ? tolerance_of(*agreement.close) : own;
+  if (!own || !close) return std::nullopt;
+  return AgreeLimits{*own, *close, agreement.grid};
+}
+
+// On the grid of doubles only equal numbers are 0 steps apart.
+std::optional<AgreeLimits> accept_limits(const Agreement& agreement) {
+  constexpr int kPrecision = std::numeric_limits<double>::digits;
+  constexpr int kLeastExponent = std::numeric_limits<double>::min_exponent - 1;
+  const auto own = tolerance_of(agreement.judge);
+  if (!own) return std::nullopt;
+  return AgreeLimits{*own, *own, StepGrid::floats(kPrecision, kLeastExponent)};
+}
+
+// yes(i) for every pair of doubles that limits do not tell of.
+template <typename Yes>
+PairBits within_limits(const double* actual, const double* golden, std::uint64_t count,
+                       const AgreeLimits& limits, const Yes& yes) {
+  PairBits all;
+  PairBits ask;
+  agree_run(actual, golden, count, limits, {all.words.data(), ask.words.data()});
+  ask.for_each([&](std::uint64_t i) {
+    if (yes(i)) all.set(i);
+  });
+  return all;
+}
+
+template <typename Yes>
+PairBits one_by_one(std::uint64_t count, const Yes& yes) {
+  PairBits all;
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (yes(i)) all.set(i);
+  return all;
+}
+
+}  // namespace
+
+template <typename Real>
+PairBits agreeing(const Real* actual, const Real* golden, std::uint64_t count,
+                  const Agreement& agreement) {
+  const auto yes = [&](std::uint64_t i) { return agrees(actual[i], golden[i], agreement); };
+  if constexpr (std::is_same_v<Real, double>)
+    if (const auto limits = agree_limits(agreement))
+      return within_limits(actual, golden, count, *limits, yes);
+  return one_by_one(count, yes);
+}
+
+template <typename Real>
+PairBits accepted_pairs(const Real* actual, const Real* golden, std::uint64_t count,
+                        const Agreement& agreement) {
+  const auto yes = [&](std::uint64_t i) { return accepted(actual[i], golden[i], agreement); };
+  if constexpr (std::is_same_v<Real, double>)
+    if (const auto limits = accept_limits(agreement))
+      return within_limits(actual, golden, count, *limits, yes);
+  return one_by_one(count, yes);
+}
+
+template PairBits accepted_pairs(const double*, const double*, std::uint64_t, const Agreement&);
+template PairBits accepted_pairs(const long double*, const long double*, std::uint64_t,
+                                 const Agreement&);
+template PairBits agreeing(const double*, const double*, std::uint64_t, const Agreement&);
+template PairBits agreeing(const long double*, const long double*, std::uint64_t, const Agreement&);
+
 namespace {
 
 // "float16's rounding", of the dtype whose steps count.

@@ -1,17 +1,158 @@
 #include "diff/hints/evidence/inquiry.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "diff/hints/evidence/agree_words.h"
-#include "diff/hints/evidence/residue.h"
-#include "diff/hints/evidence/rounding_grid.h"
-#include "diff/hints/evidence/wording.h"
+#include "core/numbers.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/grids.h"
+#include "elements/cast.h"
+#include "kernels/number/widen.h"
 
 namespace btf::hints {
+namespace {
+
+constexpr std::uint64_t kSmallBytes = 1U << 20;  // bytes, with what stands between the elements
+
+}  // namespace
+
+Result<Lookup> Lookup::open(const DiffSide& side, const StridedLayout& view) {
+  Lookup lookup(side, view);
+  if (side.storage() != nullptr) {
+    BTF_ASSIGN(lookup.reader_, side.reader(*lookup.view_));
+  }
+  return lookup;
+}
+
+Result<std::vector<std::uint64_t>> Lookup::codes(std::span<const std::uint64_t> numbers) {
+  std::vector<std::uint64_t> codes;
+  codes.reserve(numbers.size());
+  if (side_->storage() == nullptr) {
+    BTF_TRY(search(numbers));
+    for (const std::uint64_t number : numbers) codes.push_back(found_.at(number));
+    return codes;
+  }
+  const std::uint64_t bytes = info(side_->dtype()).buffer_bytes();
+  if (all_.empty() && view_->storage_elements <= kSmallBytes / bytes && !numbers.empty()) {
+    BTF_TRY(load());
+  }
+  for (const std::uint64_t number : numbers) {
+    std::uint64_t code = 0;
+    if (!all_.empty()) {
+      std::memcpy(&code, all_.data() + number * bytes, bytes);
+    } else {
+      Box box{index_of(view_->dims, number), {}};
+      box.hi = box.lo;
+      for (std::uint64_t& end : box.hi) ++end;
+      BTF_ASSIGN(const SourceSlab slab, reader_->read(box));
+      std::memcpy(&code, slab.data, bytes);
+    }
+    codes.push_back(code);
+  }
+  return codes;
+}
+
+Result<std::vector<long double>> Lookup::values(std::span<const std::uint64_t> numbers) {
+  BTF_ASSIGN(const std::vector<std::uint64_t> codes, this->codes(numbers));
+  std::vector<long double> values;
+  values.reserve(codes.size());
+  for (const std::uint64_t code : codes) values.push_back(value_of(side_->dtype(), code));
+  return values;
+}
+
+Status Lookup::load() {
+  const Box whole{Dims(view_->dims.size(), 0), view_->dims};
+  BTF_ASSIGN(const SourceSlab slab, reader_->read(whole));
+  Buffer buffer;
+  const std::byte* data = in_row_major(slab, view_->dims, side_->dtype(), buffer).data;
+  all_.assign(data, data + view_->elements() * info(side_->dtype()).buffer_bytes());
+  return {};
+}
+
+Status Lookup::search(std::span<const std::uint64_t> numbers) {
+  std::vector<std::uint64_t> missing;
+  std::vector<Dims> indices;
+  for (const std::uint64_t number : numbers) {
+    if (!found_.try_emplace(number, 0).second) continue;
+    missing.push_back(number);
+    indices.push_back(index_of(view_->dims, number));
+  }
+  if (missing.empty()) return {};
+  BTF_ASSIGN(const std::vector<Element> elements, side_->elements(indices));
+  for (std::size_t i = 0; i < missing.size(); ++i) found_[missing[i]] = elements[i].code;
+  return {};
+}
+
+long double value_of(DType dtype, std::uint64_t code) {
+  long double value = 0;
+  widener<long double>(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
+  return value;
+}
+
+std::string dim_text(std::uint32_t dim, std::size_t rank) {
+  constexpr std::string_view kLetters = "NCHW";
+  std::string text = "dim " + std::to_string(dim);
+  if (rank == kLetters.size()) text += " (" + std::string(1, kLetters[dim]) + ")";
+  return text;
+}
+
+std::string number_text(long double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
+  const bool whole = value == std::nearbyint(value) && std::abs(value) < 1e19L;
+  std::array<char, 64> text;
+  const auto digits = [&](int precision) -> std::string {
+    const auto end = std::to_chars(text.begin(), text.end(), static_cast<double>(value),
+                                   std::chars_format::general, precision);
+    return {text.begin(), end.ptr};
+  };
+  if (whole) {
+    const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, 0);
+    return {text.begin(), end.ptr};
+  }
+  // 1.0000003 must not look like 1.
+  const std::string few = digits(6);
+  return few.find_first_of(".e") == std::string::npos ? digits(17) : few;
+}
+
+std::string short_number_text(long double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.begin(), text.end(), static_cast<double>(value),
+                                 std::chars_format::general, 3);
+  return {text.begin(), end.ptr};
+}
+
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+  return std::to_string(part) + " of " + std::to_string(whole) + " elements";
+}
+
+std::string mismatches_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " mismatch" : " mismatches");
+}
+
+std::string name_of(DType dtype) { return std::string(info(dtype).name); }
+
+std::optional<DType> owner_of(const StepGrid& grid, DType actual, DType golden) {
+  for (const DType dtype : {actual, golden}) {
+    const StepGrid own = step_grid(dtype, dtype);
+    if (own.integer == grid.integer && (own.integer || (own.precision == grid.precision &&
+                                                        own.least_exponent == grid.least_exponent)))
+      return dtype;
+  }
+  return std::nullopt;
+}
+
+std::string order_text(std::span<const std::uint32_t> order) {
+  std::string text;
+  for (const std::uint32_t dim : order) text += (text.empty() ? "" : ", ") + std::to_string(dim);
+  return text;
+}
+
 namespace {
 
 constexpr std::uint64_t kAnywhere = 256;
@@ -125,9 +266,9 @@ std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched) {
 }
 
 std::string within_text(const Inquiry& inquiry, std::uint64_t count) {
-  return count == 0 ? ""
-                    : ", " + std::to_string(count) + " of them within " +
-                          inquiry.agreement.lenience;
+  return count == 0
+             ? ""
+             : ", " + std::to_string(count) + " of them within " + inquiry.agreement.lenience;
 }
 
 std::uint64_t allowed_exceptions(const Inquiry& inquiry) { return inquiry.mismatched / 100; }

@@ -5,17 +5,243 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "btf/try.h"
-#include "diff/hints/evidence/agree_words.h"
-#include "diff/hints/evidence/wording.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/inquiry.h"
 #include "diff/pairs/rows.h"
+#include "elements/cast.h"
 #include "kernels/number/number.h"
+#include "kernels/number/widen.h"
 #include "kernels/stats/agree_runs.h"
 #include "kernels/stats/number_runs.h"
 
 namespace btf::hints {
+
+ElementMap cast_map(MovedSide side, DType stored, DType through, const CastPolicy& policy) {
+  const auto apply = [=](const auto*, const std::byte* codes, std::uint64_t count, auto* out) {
+    using Real = std::remove_reference_t<decltype(*out)>;
+    std::array<std::byte, kPairRun * sizeof(std::uint64_t)> cast;
+    LossAccount account;
+    cast_run({stored, through, policy}, codes, cast.data(), count, account);
+    widener<Real>(through)(cast.data(), 1, count, out);
+  };
+  return {.side = side, .narrow = apply, .wide = apply};
+}
+
+namespace {
+
+std::uint64_t swap_parts(std::uint64_t code, unsigned bits, unsigned part) {
+  const std::uint64_t mask = (std::uint64_t{1} << part) - 1;
+  std::uint64_t swapped = 0;
+  for (unsigned at = 0; at < bits; at += part) swapped |= (code >> at & mask) << (bits - part - at);
+  return swapped;
+}
+
+constexpr auto kChanges = std::to_array<BitChange>({
+    {"bytes reversed", Cause::byte_order, 16, 64,
+     [](std::uint64_t code, unsigned bits) { return swap_parts(code, bits, 8); }},
+    {"halves exchanged", Cause::byte_order, 32, 64,
+     [](std::uint64_t code, unsigned bits) { return swap_parts(code, bits, bits / 2); }},
+    {"nibbles exchanged", Cause::nibble_order, 8, 8,
+     [](std::uint64_t code, unsigned bits) { return swap_parts(code, bits, 4); }},
+});
+
+void change_codes(const BitChange& change, const DTypeInfo& row, std::byte* codes,
+                  std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, codes + i * row.buffer_bytes(), row.buffer_bytes());
+    code = change.apply(code, row.bits);
+    std::memcpy(codes + i * row.buffer_bytes(), &code, row.buffer_bytes());
+  }
+}
+
+// A number that `taken_as` cannot represent becomes NaN, which agrees with no number.
+template <typename Real>
+void blank_inexact(const Real* values, const Real* taken, std::uint64_t count, Real* out) {
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (values[i] != taken[i] && !(std::isnan(values[i]) && std::isnan(taken[i])))
+      out[i] = std::numeric_limits<Real>::quiet_NaN();
+}
+
+template <typename Real>
+void read_codes(const CodeReading& reading, const Real* values, const std::byte* codes,
+                std::uint64_t count, Real* out) {
+  std::array<std::byte, kPairRun * sizeof(std::uint64_t)> bits;
+  const DTypeInfo& row = info(reading.taken_as);
+  const bool cast = reading.stored != reading.taken_as;
+  if (cast) {
+    LossAccount account;
+    cast_run({reading.stored, reading.taken_as, {}}, codes, bits.data(), count, account);
+  } else {
+    std::memcpy(bits.data(), codes, count * row.buffer_bytes());
+  }
+  std::array<Real, kPairRun> taken;
+  if (cast && !reading.rounded)
+    widener<Real>(reading.taken_as)(bits.data(), 1, count, taken.data());
+  if (reading.change != nullptr) change_codes(*reading.change, row, bits.data(), count);
+  widener<Real>(reading.is)(bits.data(), 1, count, out);
+  if (cast && !reading.rounded) blank_inexact(values, taken.data(), count, out);
+}
+
+std::string scale_text(const CodeReading& reading) {
+  if (!only_scales(reading)) return "";
+  const FloatGeometry& one = info(reading.taken_as).fp;
+  const FloatGeometry& other = info(reading.is).fp;
+  return " (" + number_text(std::ldexp(1.0L, one.bias - other.bias)) + " times the numbers)";
+}
+
+// Is one of the dtypes that of the side that is read, or of the other?
+bool known_to_sides(const HintInput& input, const CodeReading& reading) {
+  const DType other =
+      reading.side == MovedSide::actual ? input.golden.dtype() : input.actual.dtype();
+  return reading.stored == reading.taken_as || reading.is == other;
+}
+
+// Few different ones may be alike by chance.
+constexpr std::size_t kLeastNumbers = 16;
+
+bool many_numbers(const Moved& values) {
+  DistinctNumbers<kLeastNumbers> numbers;
+  for (const auto& value : values)
+    if (value && !std::isnan(*value)) numbers.add(*value);
+  return numbers.enough();
+}
+
+}  // namespace
+
+std::span<const BitChange> bit_changes() { return kChanges; }
+
+bool only_scales(const CodeReading& reading) {
+  const DTypeInfo& one = info(reading.taken_as);
+  const DTypeInfo& other = info(reading.is);
+  return reading.change == nullptr && one.floating() && other.floating() &&
+         one.fp.mantissa_bits == other.fp.mantissa_bits && one.fp.bias != other.fp.bias;
+}
+
+std::string reading_words(const CodeReading& reading) {
+  const bool actual = reading.side == MovedSide::actual;
+  const std::string side = actual ? "actual" : "golden";
+  const std::string equal = actual ? " equals golden" : " equals actual";
+  if (reading.rounded)
+    return (actual ? "golden holds actual's " : "actual holds golden's ") +
+           name_of(reading.taken_as) + " bits read as " + name_of(reading.is) + scale_text(reading);
+  if (reading.change != nullptr && reading.stored == reading.taken_as)
+    return side + equal + " with its " + std::string(reading.change->what);
+  if (reading.change != nullptr)
+    return side + equal + " with the " + std::string(reading.change->what) + " of its values as " +
+           name_of(reading.taken_as);
+  return side + equal + " when its " + name_of(reading.taken_as) + " bits are read as " +
+         name_of(reading.is) + scale_text(reading);
+}
+
+ElementMap reading_map(const CodeReading& reading) {
+  const auto apply = [reading](const auto* values, const std::byte* codes, std::uint64_t count,
+                               auto* out) { read_codes(reading, values, codes, count, out); };
+  return {.side = reading.side, .narrow = apply, .wide = apply};
+}
+
+SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, double hypotheses) {
+  const ElementMap map = reading_map(reading);
+  constexpr std::size_t kFew = 16;
+  const std::span few = std::span(inquiry.rarest).first(std::min(kFew, inquiry.rarest.size()));
+  std::vector<Point> points;
+  for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
+  if (!promising(inquiry, reading.side, few, mapped(inquiry, map, points))) return std::nullopt;
+  if ((reading.rounded || !known_to_sides(inquiry.input, reading)) &&
+      !many_numbers(mapped(inquiry, map, inquiry.mismatches)))
+    return std::nullopt;
+  if (!convincing(inquiry, reading.side, mapped(inquiry, map, inquiry.mismatches),
+                  mapped(inquiry, map, inquiry.anywhere), hypotheses))
+    return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all)) return std::nullopt;
+  const Cause cause = reading.change != nullptr ? reading.change->cause : Cause::dtype_misread;
+  return Finding{{cause, reading_words(reading) + ": " + fitting_text(inquiry, all)},
+                 all.exceptions};
+}
+
+namespace {
+
+template <typename Real>
+Result<MapTally> tally_placed(const Inquiry& inquiry, const PlacedMap& map) {
+  const ElementMap whole{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
+  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<MapTally> tallies(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    ElementMap fitted = whole;
+    for (std::uint64_t i = 0; i < run.values(); ++i) {
+      if (map.absolute) fitted.slack->absolute = map.absolute(run.first + i);
+      const Real value = map.side == MovedSide::actual ? run.actual[i] : run.golden[i];
+      const auto result = static_cast<Real>(map.apply(run.first + i, value));
+      add_pair(inquiry, fitted, result, run.actual[i], run.golden[i], run.alike ? run.count : 1,
+               tallies[worker]);
+    }
+  }));
+  MapTally all;
+  for (const MapTally& one : tallies) all.add(one);
+  return all;
+}
+
+template <typename Real>
+Status visit_real(const Inquiry& inquiry, const FinitePair& visit) {
+  // In one order, or sums would differ in their last digit.
+  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution,
+                       PairOrder::row_major);
+  return pairs.walk<Real>([&](unsigned, std::uint64_t, const PairRun<Real>& run) {
+    if (run.alike && run.actual[0] == run.golden[0]) return;
+    for (std::uint64_t i = 0; i < run.values(); ++i)
+      if (std::isfinite(run.actual[i]) && std::isfinite(run.golden[i]))
+        visit(run.first + i, run.actual[i], run.golden[i]);
+  });
+}
+
+bool use_double(const Inquiry& inquiry) {
+  return PairRows(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution).use_double();
+}
+
+}  // namespace
+
+Result<MapTally> tally(const Inquiry& inquiry, const PlacedMap& map) {
+  return use_double(inquiry) ? tally_placed<double>(inquiry, map)
+                             : tally_placed<long double>(inquiry, map);
+}
+
+Moved mapped(const PlacedMap& map, std::span<const Point> points) {
+  Moved moved;
+  for (const Point& point : points)
+    moved.emplace_back(
+        map.apply(point.number, map.side == MovedSide::actual ? point.actual : point.golden));
+  return moved;
+}
+
+Moved fitted_values(const Inquiry& inquiry, const PlacedMap& map, std::span<const Point> points) {
+  const ElementMap fitted{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
+  Moved values = mapped(map, points);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Point& point = points[i];
+    if (fit_of(*values[i], point.actual, point.golden, fitted, inquiry.agreement) != Fit::none)
+      values[i] = map.side == MovedSide::actual ? point.golden : point.actual;
+  }
+  return values;
+}
+
+Status visit_finite(const Inquiry& inquiry, const FinitePair& visit) {
+  return use_double(inquiry) ? visit_real<double>(inquiry, visit)
+                             : visit_real<long double>(inquiry, visit);
+}
+
+Along along(const Dims& dims, std::size_t dim) {
+  Along result{.size = dims[dim]};
+  for (std::size_t d = dim + 1; d < dims.size(); ++d) result.inner *= dims[d];
+  return result;
+}
+
 namespace {
 
 template <typename Real>

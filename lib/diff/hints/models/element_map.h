@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
-#include "diff/hints/evidence/significance.h"
+#include "btf/cast.h"
+#include "diff/hints/evidence/agreements.h"
 #include "kernels/number/exact_sum.h"
 
 namespace btf::hints {
@@ -102,5 +105,89 @@ bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map);
 
 // The map's values at sampled points.
 Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points);
+
+// Elements that were cast to another dtype and back.
+
+// The elements of a side of dtype `stored`, as they are in `through`.
+ElementMap cast_map(MovedSide side, DType stored, DType through, const CastPolicy& policy = {});
+
+// Elements whose bits are taken for something else than they are.
+
+// A change of the bits of a code before it is read.
+struct BitChange {
+  std::string_view what;  // "its bytes reversed"
+  Cause cause{};
+  unsigned least_bits = 0;
+  unsigned most_bits = 0;
+  std::uint64_t (*apply)(std::uint64_t code, unsigned bits) = nullptr;
+};
+
+std::span<const BitChange> bit_changes();
+
+// Takes the values of a side for `taken_as` (exact, or it is no number; or rounded to it), changes
+// the bits and reads them as `is`. Both have the same width.
+struct CodeReading {
+  MovedSide side{};
+  DType stored{};  // the side's
+  DType taken_as{};
+  DType is{};
+  const BitChange* change = nullptr;  // nullptr: none
+  bool rounded = false;
+};
+
+// The dtypes differ by the exponent of 1: numbers become this many times as large.
+bool only_scales(const CodeReading& reading);
+
+// "actual equals golden with its bytes reversed"
+std::string reading_words(const CodeReading& reading);
+
+ElementMap reading_map(const CodeReading& reading);
+
+// A finding if the reading explains the tensor; `hypotheses`: how many are tried.
+SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, double hypotheses);
+
+// Maps of elements by a rule that depends on their index: another factor in every channel, a sum
+// over every row.
+
+// Elements that neither of two COO tensors stores must stay 0.
+struct PlacedMap {
+  MovedSide side{};
+  std::function<long double(std::uint64_t number, long double value)> apply;
+  std::optional<Slack> slack{};
+  // If set, slack->absolute of each element.
+  std::function<double(std::uint64_t number)> absolute{};
+};
+
+// Over all pairs.
+Result<MapTally> tally(const Inquiry& inquiry, const PlacedMap& map);
+
+// The map's values at sampled points.
+Moved mapped(const PlacedMap& map, std::span<const Point> points);
+
+// Where that fits, what is there.
+Moved fitted_values(const Inquiry& inquiry, const PlacedMap& map, std::span<const Point> points);
+
+// Visits the pairs of finite numbers in row-major order, those left out that neither of two COO
+// tensors stores.
+using FinitePair =
+    std::function<void(std::uint64_t number, long double actual, long double golden)>;
+Status visit_finite(const Inquiry& inquiry, const FinitePair& visit);
+
+// One dim among the others: number = (outer * size + index) * inner + rest.
+struct Along {
+  std::uint64_t size = 1;
+  std::uint64_t inner = 1;
+
+  std::uint64_t index(std::uint64_t number) const { return number / inner % size; }
+  // The row along the dim that an element is in.
+  std::uint64_t row(std::uint64_t number) const {
+    return number / (inner * size) * inner + number % inner;
+  }
+  std::uint64_t number(std::uint64_t row, std::uint64_t index) const {
+    return (row / inner * size + index) * inner + row % inner;
+  }
+};
+
+Along along(const Dims& dims, std::size_t dim);
 
 }  // namespace btf::hints

@@ -1,19 +1,113 @@
+// Elements of every index of one dim, at some indices of the other dims.
 #include "diff/hints/models/index_order.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <numbers>
 #include <numeric>
 #include <span>
+#include <vector>
 
 #include "btf/try.h"
-#include "diff/hints/evidence/distinct.h"
-#include "diff/hints/evidence/number_grids.h"
-#include "diff/hints/evidence/significance.h"
-#include "diff/hints/models/columns.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/grids.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/element_map.h"
+#include "diff/hints/models/reordering.h"
+#include "elements/cast.h"
+#include "elements/slabs.h"
+#include "kernels/number/widen.h"
 
 namespace btf::hints {
 namespace {
+
+using Column = std::vector<long double>;
+
+// Reads columns of a dense side.
+class ColumnReader {
+ public:
+  static Result<ColumnReader> open(const DiffSide& side, std::size_t dim);
+
+  // At `row` of along(dims, dim).
+  Result<Column> read(std::uint64_t row);
+
+ private:
+  ColumnReader(const DiffSide& side, std::size_t dim)
+      : side_(&side), dim_(dim), place_(along(side.dims(), dim)) {}
+
+  const DiffSide* side_;
+  std::size_t dim_;
+  Along place_;
+  std::unique_ptr<SlabReader> reader_;
+  Buffer buffer_;
+};
+
+// Golden's numbers of a column in order, to count and find those that agree with one of actual's.
+class SortedColumn {
+ public:
+  SortedColumn(const Column& golden, const Agreement& agreement);
+
+  struct Window {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+
+    std::size_t size() const { return end - begin; }
+  };
+  Window agreeing(long double actual) const;
+  std::uint32_t index(std::size_t at) const { return order_[at]; }
+
+ private:
+  const Column* golden_;
+  const Agreement* agreement_;
+  std::vector<std::uint32_t> order_;  // NaN last
+  std::size_t numbers_ = 0;           // that are not NaN
+};
+
+Result<ColumnReader> ColumnReader::open(const DiffSide& side, std::size_t dim) {
+  ColumnReader reader(side, dim);
+  BTF_ASSIGN(reader.reader_, side.reader(*side.storage()));
+  return reader;
+}
+
+Result<Column> ColumnReader::read(std::uint64_t row) {
+  Box box{index_of(side_->dims(), place_.number(row, 0)), {}};
+  box.hi = box.lo;
+  for (std::uint64_t& end : box.hi) ++end;
+  box.hi[dim_] = place_.size;
+  BTF_ASSIGN(const SourceSlab slab, reader_->read(box));
+  const std::byte* codes = in_row_major(slab, box.counts(), side_->dtype(), buffer_).data;
+  Column column(place_.size);
+  widener<long double>(side_->dtype())(codes, 1, place_.size, column.data());
+  return column;
+}
+
+SortedColumn::SortedColumn(const Column& golden, const Agreement& agreement)
+    : golden_(&golden), agreement_(&agreement), order_(golden.size()) {
+  std::iota(order_.begin(), order_.end(), 0U);
+  const auto numbers =
+      std::ranges::partition(order_, [&](std::uint32_t i) { return !std::isnan(golden[i]); });
+  numbers_ = static_cast<std::size_t>(numbers.begin() - order_.begin());
+  std::ranges::sort(order_.begin(), numbers.begin(), {},
+                    [&](std::uint32_t i) { return std::pair(golden[i], i); });
+}
+
+// Numbers that agree lie around the number, without gaps.
+SortedColumn::Window SortedColumn::agreeing(long double actual) const {
+  if (std::isnan(actual)) return {numbers_, order_.size()};
+  const auto begin = order_.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(numbers_);
+  const auto agree = [&](std::uint32_t i) {
+    return sampled_agree(actual, (*golden_)[i], *agreement_);
+  };
+  const auto middle =
+      std::partition_point(begin, end, [&](std::uint32_t i) { return (*golden_)[i] < actual; });
+  const auto low = std::partition_point(begin, middle, [&](std::uint32_t i) { return !agree(i); });
+  const auto high = std::partition_point(middle, end, agree);
+  return {static_cast<std::size_t>(low - begin), static_cast<std::size_t>(high - begin)};
+}
 
 constexpr std::uint64_t kMostValues = 1U << 18;  // that are kept of a side
 constexpr std::size_t kMostCells = 16;           // by which an index is known
@@ -187,8 +281,8 @@ class Matching {
       before = i;
       double like = std::log2(size);
       for (std::size_t c = 0; c < sorted_.size(); ++c)
-        like += std::log2(static_cast<double>(sorted_[c].agreeing(table_.actual[c][i]).size()) /
-                          size);
+        like +=
+            std::log2(static_cast<double>(sorted_[c].agreeing(table_.actual[c][i]).size()) / size);
       bits += std::max(0.0, -like);
       if (++weighed == kMostWeighed) break;
     }
@@ -300,9 +394,8 @@ std::string sorted_text(const Table& table, const Dims& dims, std::size_t dim) {
     const int direction = direction_of(table.actual[c]);
     if (direction == 0 || direction_of(table.golden[c]) != 0) continue;
     return std::string(direction > 0 ? "ascending" : "descending") + " order" +
-           (dims.size() == 1
-                ? ""
-                : " of " + column_text(dims, dim, place.number(table.cells[c], 0)));
+           (dims.size() == 1 ? ""
+                             : " of " + column_text(dims, dim, place.number(table.cells[c], 0)));
   }
   return "";
 }

@@ -1,21 +1,323 @@
 #include "diff/hints/models/reordering.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
 
+#include "btf/convert.h"
 #include "btf/try.h"
-#include "diff/hints/evidence/agree_words.h"
-#include "diff/hints/evidence/wording.h"
-#include "diff/hints/models/viewed_side.h"
+#include "core/numbers.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/inquiry.h"
 #include "diff/pairs/rows.h"
-#include "elements/parallel.h"
+#include "elements/cast.h"
 #include "kernels/number/widen.h"
 
 namespace btf::hints {
+
+struct FlatStream::State {
+  const DiffSide& side;
+  StridedLayout view;
+  StridedLayout order;  // whose offsets number the elements
+  SlabGrid grid;
+  std::uint64_t slab = 0;
+  std::unique_ptr<SlabReader> reader;
+  Buffer buffer;
+  const std::byte* codes = nullptr;  // what is left of the slab
+  std::uint64_t left = 0;
+
+  std::uint64_t bytes() const { return info(side.dtype()).buffer_bytes(); }
+
+  Status load() {
+    const Box box = grid.box(slab++);
+    BTF_ASSIGN(const SourceSlab read, reader->read(box));
+    left = footprint(order, box).elements;
+    // A box of a COO side is one run of its arrangement already.
+    const bool sparse = side.storage() == nullptr;
+    codes = sparse ? read.data : in_row_major(read, box.counts(), side.dtype(), buffer).data;
+    return {};
+  }
+
+  // The slab that holds element `begin`.
+  std::uint64_t find(std::uint64_t begin) const {
+    std::uint64_t low = 0;
+    std::uint64_t high = grid.count();
+    while (high - low > 1) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (footprint(order, grid.box(middle)).base <= begin ? low : high) = middle;
+    }
+    return low;
+  }
+
+  Status seek(std::uint64_t begin) {
+    const bool sparse = side.storage() == nullptr;
+    slab = sparse ? 0 : find(begin);
+    std::uint64_t at = footprint(order, grid.box(slab)).base;
+    for (;;) {
+      BTF_TRY(load());
+      if (begin - at < left) break;
+      at += left;
+    }
+    codes += (begin - at) * bytes();
+    left -= begin - at;
+    return {};
+  }
+};
+
+Result<FlatStream> FlatStream::open(const DiffSide& side, const StridedLayout& view,
+                                    std::uint64_t begin) {
+  const bool sparse = side.storage() == nullptr;
+  StridedLayout order = view;
+  if (!sparse) {
+    BTF_ASSIGN(order, linear_view(view.dims, side.dtype()));
+  }
+  const std::uint64_t bytes = info(side.dtype()).buffer_bytes();
+  SlabGrid grid =
+      choose_slabs({&view, bytes}, {&order, bytes}, {.bytes = 1U << 20, .target_contiguous = true});
+  auto state = std::make_shared<State>(State{.side = side,
+                                             .view = view,
+                                             .order = std::move(order),
+                                             .grid = std::move(grid),
+                                             .reader = {},
+                                             .buffer = {}});
+  BTF_ASSIGN(state->reader, side.reader(state->view));
+  BTF_TRY(state->seek(begin));
+  return FlatStream(std::move(state));
+}
+
+Status FlatStream::read(std::uint64_t count, std::byte* out) {
+  State& s = *state_;
+  while (count > 0) {
+    if (s.left == 0) BTF_TRY(s.load());
+    const std::uint64_t part = std::min(count, s.left);
+    std::memcpy(out, s.codes, part * s.bytes());
+    out += part * s.bytes();
+    s.codes += part * s.bytes();
+    s.left -= part;
+    count -= part;
+  }
+  return {};
+}
+
+Result<StridedLayout> linear_view(const Dims& dims, DType dtype) {
+  return resolve(Layout::linear, dims, dtype);
+}
+
+Result<StridedLayout> own_view(const DiffSide& side) {
+  if (side.storage() != nullptr) return *side.storage();
+  // Spelt out a COO tensor may take more bytes than can be counted; its elements can be.
+  return linear_view(side.dims(), DType::uint8);
+}
+
+Result<StridedLayout> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order) {
+  if (side.storage() != nullptr) return permuted(*side.storage(), order);
+  Dims dims;
+  std::vector<std::uint32_t> back(order.size());
+  for (std::uint32_t d = 0; d < order.size(); ++d) {
+    dims.push_back(side.dims()[order[d]]);
+    back[order[d]] = d;
+  }
+  BTF_ASSIGN(const StridedLayout linear, linear_view(dims, side.dtype()));
+  return permuted(linear, back);
+}
+
+Result<StridedLayout> stored_view(const DiffSide& side) {
+  return linear_view({side.storage()->storage_elements}, side.dtype());
+}
+
+namespace {
+
+constexpr double kNormalTails = 3;  // the fourth moment by the square of the second
+
+// Numbers that look random and are always the same.
+std::uint64_t scrambled(std::uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 32);
+}
+
+// By how many numbers along a dim one that is independent comes: 1 for noise, more where they are
+// smooth, repeat or have a level of their own in each line.
+Result<double> numbers_for_one(Lookup& side, const Yardstick& yardstick, std::size_t dim) {
+  constexpr std::uint64_t kLines = 16;
+  constexpr std::uint64_t kWindow = 48;
+  const Dims& dims = side.view().dims;
+  const std::uint64_t size = dims[dim];
+  const std::uint64_t window = std::min(size, kWindow);
+  std::vector<std::uint64_t> numbers;
+  for (std::uint64_t line = 0; line < kLines; ++line) {
+    Dims index(dims.size());
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      index[d] = scrambled(line * 64 + d + 1) % (d == dim ? size - window + 1 : dims[d]);
+    for (std::uint64_t i = 0; i < window; ++i, ++index[dim])
+      numbers.push_back(linear_key(dims, index));
+  }
+  BTF_ASSIGN(const std::vector<long double> values, side.values(numbers));
+  std::vector<double> x;
+  x.reserve(values.size());
+  for (const long double value : values)
+    x.push_back(std::isfinite(value)
+                    ? static_cast<double>((value - yardstick.centre) / yardstick.unit)
+                    : 0.0);
+  double square = 0;
+  for (const double v : x) square += v * v;
+  square /= static_cast<double>(x.size());
+  if (square == 0) return 1;
+  double sum = 1;
+  double last = 0;  // the mean of the longest lags, for those that are longer still
+  std::uint64_t lasts = 0;
+  for (std::uint64_t lag = 1; lag < window; ++lag) {
+    double product = 0;
+    for (std::uint64_t line = 0; line < kLines; ++line)
+      for (std::uint64_t i = 0; i + lag < window; ++i)
+        product += x[line * window + i] * x[line * window + i + lag];
+    const auto count = static_cast<double>(kLines * (window - lag));
+    const double likeness = product / count / square;
+    // Of noise, that is how large the square is by chance.
+    const double known = std::max(0.0, likeness * likeness - 2 / count);
+    const double share = 1 - static_cast<double>(lag) / static_cast<double>(size);
+    sum += 2 * share * known;
+    if (4 * lag < 3 * window) continue;
+    last += known;
+    ++lasts;
+  }
+  if (size > window && lasts > 0) {
+    const auto rest = static_cast<double>(size - window);
+    sum += last / static_cast<double>(lasts) * rest * rest / static_cast<double>(size);
+  }
+  return std::min(sum, static_cast<double>(size));
+}
+
+}  // namespace
+
+Yardstick yardstick_of(std::span<const Point> points, bool of_golden) {
+  std::vector<long double> numbers;
+  for (const Point& point : points)
+    if (const long double v = of_golden ? point.golden : point.actual; std::isfinite(v))
+      numbers.push_back(v);
+  if (numbers.size() < 2) return {0, 0};
+  const auto count = static_cast<long double>(numbers.size());
+  long double mean = 0;
+  for (const long double v : numbers) mean += v / count;
+  long double square = 0;
+  for (const long double v : numbers) square += (v - mean) / count * (v - mean);
+  const auto unit = static_cast<double>(std::sqrt(square));
+  // What is left of equal numbers by rounding is no spread.
+  const bool constant = unit <= 1e-13 * std::abs(static_cast<double>(mean));
+  return {static_cast<double>(mean), constant || !std::isfinite(unit) ? 0 : unit};
+}
+
+void Likeness::add_run(const double* actual, const double* golden, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double x = (actual[i] - yardstick_.centre) / yardstick_.unit;
+    const double y = (golden[i] - yardstick_.centre) / yardstick_.unit;
+    if (!std::isfinite(x) || !std::isfinite(y)) {
+      const bool same = actual[i] == golden[i] || (std::isnan(actual[i]) && std::isnan(golden[i]));
+      unlike_ += same ? 0 : 1;
+      continue;
+    }
+    ++pairs_;
+    actual_.first += x;
+    actual_.second += x * x;
+    actual_.fourth += x * x * (x * x);
+    golden_.first += y;
+    golden_.second += y * y;
+    golden_.fourth += y * y * (y * y);
+    products_ += x * y;
+    errors_ += (x - y) * (x - y);
+  }
+}
+
+void Likeness::add(const Likeness& other) {
+  pairs_ += other.pairs_;
+  unlike_ += other.unlike_;
+  for (const auto side : {&Likeness::actual_, &Likeness::golden_}) {
+    (this->*side).first += (other.*side).first;
+    (this->*side).second += (other.*side).second;
+    (this->*side).fourth += (other.*side).fourth;
+  }
+  products_ += other.products_;
+  errors_ += other.errors_;
+}
+
+double Likeness::variance(bool of_golden) const {
+  const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
+  const double mean = sums(of_golden).first / n;
+  return std::max(0.0, sums(of_golden).second / n - mean * mean);
+}
+
+double Likeness::covariance() const {
+  const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
+  return products_ / n - actual_.first / n * (golden_.first / n);
+}
+
+double Likeness::correlation() const {
+  return covariance() / std::sqrt(variance(false) * variance(true));
+}
+
+FittedLine Likeness::line() const {
+  const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
+  const auto mean = [&](const Sums& of) {
+    return yardstick_.centre + yardstick_.unit * (of.first / n);
+  };
+  const double factor = covariance() / variance(true);
+  return {factor, mean(actual_) - factor * mean(golden_)};
+}
+
+double Likeness::error() const {
+  return std::sqrt(errors_ / static_cast<double>(std::max<std::uint64_t>(pairs_, 1))) *
+         yardstick_.unit;
+}
+
+double Likeness::deviation(bool of_golden) const {
+  return std::sqrt(variance(of_golden)) * yardstick_.unit;
+}
+
+double Likeness::tails(bool of_golden) const {
+  const Sums& of = sums(of_golden);
+  if (of.second == 0 || !std::isfinite(of.fourth)) return std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(pairs_);
+  return std::max(1.0, n * of.fourth / (of.second * of.second) / kNormalTails);
+}
+
+Result<Likeness> likeness_as_is(const Inquiry& inquiry, const Yardstick& yardstick) {
+  const HintInput& input = inquiry.input;
+  return likeness_of(input.actual, input.golden, input.execution, yardstick);
+}
+
+Result<Likeness> likeness_of(const DiffSide& actual, const DiffSide& golden,
+                             const Execution& execution, const Yardstick& yardstick) {
+  const PairRows pairs(actual, golden, execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<Likeness> parts(workers, Likeness(yardstick));
+  BTF_TRY(pairs.walk<double>([&](unsigned worker, std::uint64_t, const PairRun<double>& run) {
+    parts[worker].add_run(run.actual, run.golden, run.values());
+  }));
+  Likeness all(yardstick);
+  for (const Likeness& part : parts) all.add(part);
+  return all;
+}
+
+Result<double> independent_numbers(Lookup& side, const Yardstick& yardstick) {
+  double numbers = 1;
+  for (std::size_t d = 0; d < side.view().dims.size(); ++d) {
+    const std::uint64_t size = side.view().dims[d];
+    if (size < 2) continue;
+    BTF_ASSIGN(const double for_one, numbers_for_one(side, yardstick, d));
+    numbers *= static_cast<double>(size) / for_one;
+  }
+  return numbers;
+}
+
 namespace {
 
 constexpr std::uint64_t kBlock = 1U << 15;  // elements; even
+
 // Two COO tensors of more elements are not spelt out.
 constexpr std::uint64_t kMostSparse = 64U << 20;
+
 // Elements of the sample for a first look.
 constexpr std::size_t kFew = 8;
 constexpr std::size_t kFewest = 2;
@@ -134,8 +436,8 @@ std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally) {
 Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment) {
   const HintInput& input = inquiry.input;
-  const auto add = [&](StreamTally& tally, std::uint64_t first, std::uint64_t n,
-                       const auto* actual, const auto* golden) {
+  const auto add = [&](StreamTally& tally, std::uint64_t first, std::uint64_t n, const auto* actual,
+                       const auto* golden) {
     add_run(inquiry, alignment, first, n, actual, golden, tally);
   };
   return fits_double(input.actual.dtype()) && fits_double(input.golden.dtype())
@@ -145,13 +447,11 @@ Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& strea
 
 Result<Likeness> likeness_of_streams(const Inquiry& inquiry, const Streams& streams,
                                      const Alignment& alignment, const Yardstick& yardstick) {
-  const std::uint64_t count =
-      alignment.exchange ? inquiry.elements / 2 * 2 : inquiry.elements;
-  return walk_all<double>(inquiry, streams, count, alignment, Likeness(yardstick),
-                          [](Likeness& likeness, std::uint64_t, std::uint64_t n,
-                             const double* actual, const double* golden) {
-                            likeness.add_run(actual, golden, n);
-                          });
+  const std::uint64_t count = alignment.exchange ? inquiry.elements / 2 * 2 : inquiry.elements;
+  return walk_all<double>(
+      inquiry, streams, count, alignment, Likeness(yardstick),
+      [](Likeness& likeness, std::uint64_t, std::uint64_t n, const double* actual,
+         const double* golden) { likeness.add_run(actual, golden, n); });
 }
 
 Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const Places& places) {

@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "diff/hints/evidence/distinct.h"
-#include "diff/hints/evidence/number_grids.h"
-#include "diff/hints/evidence/value_limits.h"
-#include "diff/hints/evidence/wording.h"
-#include "diff/hints/models/placed_map.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/grids.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/element_map.h"
 #include "diff/hints/searches/searches.h"
-#include "diff/pairs/sparse.h"
+#include "diff/pairs/rows.h"
 
 namespace btf::hints {
 namespace {
@@ -391,11 +390,11 @@ SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, const Plan& plan
              apart(inquiry, place, lines, all_sums.fit(form), weights, rests));
   if (!lines_apart) return std::nullopt;
   PlacedMap map{.side = MovedSide::golden,
-                      .apply =
-                          [&](std::uint64_t number, long double golden) {
-                            return saturated(lines[place.index(number)](golden), limits);
-                          },
-                      .slack = slack_of(inquiry, form, lines)};
+                .apply =
+                    [&](std::uint64_t number, long double golden) {
+                      return saturated(lines[place.index(number)](golden), limits);
+                    },
+                .slack = slack_of(inquiry, form, lines)};
   if (plan.own_steps)
     map.absolute = [&](std::uint64_t number) { return rests[place.index(number)].half_step(); };
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
@@ -403,9 +402,8 @@ SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, const Plan& plan
   if (plan.own_steps) own.agreement.lenience = "rounding to multiples of their own";
   const std::uint64_t numbers = lines.size() * (form == Form::both ? 2 : 1);
   if (!bears_out(inquiry, all) || all.confirmed < kPerNumber * numbers) return std::nullopt;
-  return Finding{{Cause::channel_scale,
-                  form_text(inquiry, dim, form, lines) + ": " + fitting_text(own, all) +
-                      residual_text(all)},
+  return Finding{{Cause::channel_scale, form_text(inquiry, dim, form, lines) + ": " +
+                                            fitting_text(own, all) + residual_text(all)},
                  all.exceptions + all.near};
 }
 

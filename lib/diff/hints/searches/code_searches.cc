@@ -1,16 +1,213 @@
 // Byte order, nibble order of 8-bit codes, and bits read as another dtype.
+#include "diff/hints/searches/code_searches.h"
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "btf/try.h"
-#include "diff/hints/models/code_reading.h"
-#include "diff/hints/searches/orders.h"
+#include "btf/value.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/grids.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/element_map.h"
+#include "diff/hints/searches/order_searches.h"
 #include "diff/hints/searches/searches.h"
+#include "diff/pairs/rows.h"
+#include "elements/elements.h"
+#include "kernels/number/widen.h"
 
 namespace btf::hints {
 namespace {
+
+constexpr std::size_t kLeastVaried = 4;  // numbers of either side
+constexpr std::uint64_t kLeastStepped = 16;
+constexpr std::uint64_t kLeastSaturated = 2;
+
+// For how many elements a law holds, and the first for which it does not.
+struct Holds {
+  std::uint64_t elements = 0;
+  std::uint64_t first_other = UINT64_MAX;
+
+  void add(bool holds, std::uint64_t number, std::uint64_t weight) {
+    if (holds)
+      elements += weight;
+    else
+      first_other = std::min(first_other, number);
+  }
+  void add(const Holds& more) {
+    elements += more.elements;
+    first_other = std::min(first_other, more.first_other);
+  }
+};
+
+struct GridTally {
+  std::uint64_t elements = 0;
+  Holds stepped;    // actual is golden and so many steps, but for rounding and the ends of codes
+  Holds rounded;    // nothing but rounding
+  Holds saturated;  // that, or a code at its end
+  std::uint64_t beyond = 0;  // more than a step apart
+  std::uint64_t cut_actual = 0;
+  std::uint64_t cut_golden = 0;
+
+  void add(const GridTally& more) {
+    elements += more.elements;
+    stepped.add(more.stepped);
+    rounded.add(more.rounded);
+    saturated.add(more.saturated);
+    beyond += more.beyond;
+    cut_actual += more.cut_actual;
+    cut_golden += more.cut_golden;
+  }
+};
+
+// In how many steps the sampled mismatches differ; most of them in as many.
+long double common_steps(const Inquiry& inquiry, double unit) {
+  std::vector<long double> steps;
+  for (const Point& point : inquiry.mismatches)
+    if (std::isfinite(point.actual) && std::isfinite(point.golden))
+      steps.push_back(std::nearbyint((point.actual - point.golden) / unit));
+  if (steps.empty()) return 0;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::ranges::nth_element(steps, middle);
+  return *middle;
+}
+
+template <typename Real>
+Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real unit, Real offset) {
+  const Real half = unit / 2;
+  const PairRows pairs(input.actual, input.golden, input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<GridTally> tallies(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    GridTally& tally = tallies[worker];
+    const std::uint64_t weight = run.alike ? run.count : 1;
+    for (std::uint64_t i = 0; i < run.values(); ++i) {
+      const Real a = run.actual[i];
+      const Real g = run.golden[i];
+      const std::uint64_t number = run.number(i);
+      const bool rounded = accepts(a, g, close, number);
+      const bool cut_actual = !rounded && close.actual.saturated(a, g, number);
+      const bool cut_golden = !rounded && close.golden.saturated(g, a, number);
+      // Numbers beyond the last code have it whatever the zero point is.
+      const bool cut = close.actual.saturated(a, g + offset, number) ||
+                       close.golden.saturated(g, a - offset, number);
+      const Real most = half + static_cast<Real>(kScaleArithmetic) * std::abs(g);
+      tally.elements += weight;
+      tally.stepped.add(cut || std::abs(a - g - offset) <= most, number, weight);
+      tally.rounded.add(rounded, number, weight);
+      tally.saturated.add(rounded || cut_actual || cut_golden, number, weight);
+      // A step that was found out is known to a few percent only.
+      if (std::abs(a - g) > static_cast<Real>(1.05) * unit) tally.beyond += weight;
+      if (cut_actual) tally.cut_actual += weight;
+      if (cut_golden) tally.cut_golden += weight;
+    }
+  }));
+  GridTally all;
+  for (const GridTally& one : tallies) all.add(one);
+  return all;
+}
+
+bool varied(const std::vector<Point>& points) {
+  DistinctNumbers<kLeastVaried> actual;
+  DistinctNumbers<kLeastVaried> golden;
+  for (const Point& point : points) {
+    if (!std::isfinite(point.actual) || !std::isfinite(point.golden)) continue;
+    actual.add(point.actual);
+    golden.add(point.golden);
+  }
+  return actual.enough() && golden.enough();
+}
+
+// "; 2 elements are not explained, the first at [0, 3]"
+std::string others_text(const HintInput& input, const Holds& holds, std::uint64_t elements) {
+  const std::uint64_t others = elements - holds.elements;
+  if (others == 0) return "";
+  return "; " + std::to_string(others) + (others == 1 ? " element is" : " elements are") +
+         " not explained, the first at " +
+         dims_text(index_of(input.golden.dims(), holds.first_other));
+}
+
+Finding found(Cause cause, const std::string& text, const HintInput& input, const Holds& holds,
+              std::uint64_t elements) {
+  return {{cause, text + others_text(input, holds, elements)}, elements - holds.elements};
+}
+
+std::string stepped_text(long double steps, double unit, bool codes) {
+  const std::string size = number_text(std::abs(steps) * unit);
+  const std::string many = number_text(std::abs(steps));
+  return "actual = golden " + std::string(steps < 0 ? "- " : "+ ") + size + ", " + many +
+         (many == "1" ? " step" : " steps") + " of " + number_text(unit) + ", but for rounding" +
+         (codes ? ": a zero point is " + many + " off" : "");
+}
+
+std::string saturated_text(const Grid& grid, std::uint64_t count, bool of_actual) {
+  return mismatches_text(count) + " have " + (of_actual ? "actual" : "golden") + " at the end of " +
+         name_of(grid.dtype) + "'s codes, where " + (of_actual ? "golden" : "actual") +
+         " is beyond";
+}
+
+// The unit of codes, of integers that meet floats, and of floats in place of codes.
+std::optional<double> unit_of(const Inquiry& inquiry) {
+  const Judge& judge = inquiry.input.judge;
+  const auto numbers = [](const Grid& grid) { return grid.codes || !grid.integers(); };
+  if (judge.grid.integer)
+    return numbers(judge.actual) || numbers(judge.golden) ? std::optional(judge.grid.unit)
+                                                          : std::nullopt;
+  const auto step = even_step(inquiry.mismatches, inquiry.anywhere);
+  return step ? std::optional(static_cast<double>(*step)) : std::nullopt;
+}
+
+}  // namespace
+
+SearchResult find_code_steps(const Inquiry& inquiry, const Judge& close) {
+  const HintInput& input = inquiry.input;
+  const bool codes = close.actual.codes || close.golden.codes;
+  const std::optional<double> found_unit = unit_of(inquiry);
+  if (!found_unit || !varied(inquiry.anywhere)) return std::nullopt;
+  const double unit = *found_unit;
+  const long double steps = common_steps(inquiry, unit);
+  if (!codes && steps == 0) return std::nullopt;
+  const bool narrow = fits_double(input.actual.dtype()) && fits_double(input.golden.dtype());
+  BTF_ASSIGN(const GridTally all,
+             narrow ? tally_steps<double>(input, close, unit, static_cast<double>(steps * unit))
+                    : tally_steps<long double>(input, close, unit, steps * unit));
+  const auto nearly_all = [&](const Holds& holds) {
+    return (all.elements - holds.elements) * 100 <= input.mismatched;
+  };
+  // Another rounding mode leaves less than a step, and half of what it changes is rounded as it
+  // should be.
+  const bool another_mode =
+      2 * all.rounded.elements > all.elements || (!codes && 8 * all.beyond < all.elements);
+  if (steps != 0 && nearly_all(all.stepped) && all.stepped.elements >= kLeastStepped &&
+      !another_mode)
+    return found(
+        Cause::offset,
+        stepped_text(steps, unit, codes) + ": " + share_text(all.stepped.elements, all.elements),
+        input, all.stepped, all.elements);
+  if (!codes || !nearly_all(all.saturated)) return std::nullopt;
+  if (all.cut_actual + all.cut_golden >= kLeastSaturated) {
+    std::string text;
+    if (all.cut_actual > 0) text = saturated_text(close.actual, all.cut_actual, true);
+    if (all.cut_golden > 0)
+      text += (text.empty() ? "" : "; ") + saturated_text(close.golden, all.cut_golden, false);
+    return found(Cause::saturation, text + "; the others agree to half a step", input,
+                 all.saturated, all.elements);
+  }
+  if (!nearly_all(all.rounded)) return std::nullopt;
+  return found(Cause::rounding,
+               "both are the same to half a step of the codes: " +
+                   share_text(all.rounded.elements, all.elements),
+               input, all.rounded, all.elements);
+}
+
+namespace {
+
+// Byte order, nibble order of 8-bit codes, and bits read as another dtype.
 
 // Codes of bool say too little: any of them but 0 is true.
 bool has_bits(const DTypeInfo& row) { return row.kind != NumberKind::boolean; }

@@ -1,6 +1,6 @@
-// Elements in another order, or bits that mean something else, where noise leaves hardly two numbers
-// equal: a side is unlike the other one as it is, and all but the same once it is read in another
-// way. Agreement is a matter of the whole then, not of elements.
+// Elements in another order, or bits that mean something else, where noise leaves hardly two
+// numbers equal: a side is unlike the other one as it is, and all but the same once it is read in
+// another way. Agreement is a matter of the whole then, not of elements.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,21 +10,21 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "diff/hints/evidence/wording.h"
-#include "diff/hints/models/likeness.h"
-#include "diff/hints/searches/orders.h"
+#include "core/numbers.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/reordering.h"
+#include "diff/hints/searches/order_searches.h"
 #include "diff/hints/searches/searches.h"
 #include "diff/pairs/rows.h"
-#include "elements/parallel.h"
+#include "elements/cast.h"
 
 namespace btf::hints {
 namespace {
 
 // By the square of what is left, in parts of the square of the deviation.
-constexpr double kMostUncorrelated = 0.06;      // a correlation of 0.97
-constexpr double kLeastBefore = 0.05;   // what is less needs no other order
-constexpr double kLeastGained = 8;      // times less than before
+constexpr double kMostUncorrelated = 0.06;  // a correlation of 0.97
+constexpr double kLeastBefore = 0.05;       // what is less needs no other order
+constexpr double kLeastGained = 8;          // times less than before
 constexpr std::uint64_t kLeastElements = 24;
 constexpr std::uint64_t kMostNotFinite = 100;  // one of so many may be NaN or Inf on one side only
 constexpr std::size_t kMostNoisyWalks = 3;
@@ -66,18 +66,16 @@ class Ways {
   const DiffSide& side(MovedSide of) const {
     return of_golden(of) ? inquiry_.input.golden : inquiry_.input.actual;
   }
-  Lookup& lookup(MovedSide of) const {
-    return of_golden(of) ? *inquiry_.golden : *inquiry_.actual;
-  }
+  Lookup& lookup(MovedSide of) const { return of_golden(of) ? *inquiry_.golden : *inquiry_.actual; }
 
   // One side through a view, the other one as it is.
   std::function<Result<Likeness>(const Yardstick&)> through(MovedSide of,
                                                             const StridedLayout& view) const {
     return [this, of, view](const Yardstick& yardstick) -> Result<Likeness> {
-      BTF_ASSIGN(StridedLayout other, own_view(side(of_golden(of) ? MovedSide::actual
-                                                                  : MovedSide::golden)));
-      const Streams streams = of_golden(of) ? Streams{std::move(other), view}
-                                            : Streams{view, std::move(other)};
+      BTF_ASSIGN(StridedLayout other,
+                 own_view(side(of_golden(of) ? MovedSide::actual : MovedSide::golden)));
+      const Streams streams =
+          of_golden(of) ? Streams{std::move(other), view} : Streams{view, std::move(other)};
       return likeness_of_streams(inquiry_, streams, {}, yardstick);
     };
   }
@@ -294,8 +292,7 @@ struct LeftOver {
 LeftOver left_by(const Likeness& after, bool of_golden, bool may_be_scaled) {
   const double plain = share_of_error(after, of_golden);
   const double scaled = share_when_scaled(after);
-  const bool better =
-      may_be_scaled && plain >= kLeastUnscaled && !(plain < kLeastByScale * scaled);
+  const bool better = may_be_scaled && plain >= kLeastUnscaled && !(plain < kLeastByScale * scaled);
   return {better ? scaled : plain, better};
 }
 
@@ -338,11 +335,9 @@ Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
       after.unlike() > inquiry.elements / kMostNotFinite)
     return std::nullopt;
   BTF_ASSIGN(const Likeness as_is, likeness_as_is(inquiry, side.yardstick));
-  const double measured =
-      left.scaled ? share_when_scaled(as_is) : share_of_error(as_is, golden);
+  const double measured = left.scaled ? share_when_scaled(as_is) : share_of_error(as_is, golden);
   const double before = std::isfinite(measured) ? std::min(measured, 1.0) : 1.0;
-  const bool gained =
-      as_is.unlike() > inquiry.elements / 2 || before >= kLeastGained * left.share;
+  const bool gained = as_is.unlike() > inquiry.elements / 2 || before >= kLeastGained * left.share;
   if (!gained) return std::nullopt;
   BTF_ASSIGN(const double independent,
              independent_numbers(golden ? *inquiry.golden : *inquiry.actual, side.yardstick));

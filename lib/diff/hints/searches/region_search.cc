@@ -1,5 +1,5 @@
-// All mismatches in one part of the tensor: a channel, a row, a tile, some lanes of every block; and
-// what became of the elements there.
+// All mismatches in one part of the tensor: a channel, a row, a tile, some lanes of every block;
+// and what became of the elements there.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "diff/hints/evidence/distinct.h"
-#include "diff/hints/evidence/significance.h"
-#include "diff/hints/evidence/wording.h"
-#include "diff/hints/models/flat_stream.h"
-#include "diff/hints/models/region_walk.h"
+#include "core/numbers.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/regions.h"
+#include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
 #include "kernels/number/widen.h"
 
@@ -104,8 +103,8 @@ bool looks_stale(const RegionTally& tally, const Inquiry& inquiry,
   for (const Point& point : mismatches)
     if (!std::isnan(point.actual)) left.add(point.actual);
   if (!left.enough()) return false;
-  const long double stale = median_size(
-      mismatches, [](const Point& p) { return std::isnan(p.actual) ? 0 : p.actual; });
+  const long double stale =
+      median_size(mismatches, [](const Point& p) { return std::isnan(p.actual) ? 0 : p.actual; });
   const long double usual = median_size(others, [](const Point& p) { return p.golden; });
   return stale >= kStaleShare * usual;
 }
@@ -154,8 +153,7 @@ Status find_parts(const Inquiry& inquiry, const Axes& axes, Found& found) {
     add_place(at, counts);
   }
   const bool all = inquiry.mismatched <= inquiry.mismatches.size();
-  std::vector<Part> parts =
-      surprising_parts(axes, counts, all ? Counted::all : Counted::some);
+  std::vector<Part> parts = surprising_parts(axes, counts, all ? Counted::all : Counted::some);
   if (!parts.empty() && !all) {
     BTF_ASSIGN(counts, count_mismatches(inquiry, axes, found.kind));
     parts = surprising_parts(axes, counts, Counted::all);
@@ -203,8 +201,7 @@ class GatheredSide final : public DiffSide {
  private:
   class Runs final : public ElementRuns {
    public:
-    Runs(const std::vector<std::byte>& codes, std::uint64_t bytes)
-        : codes_(codes), bytes_(bytes) {}
+    Runs(const std::vector<std::byte>& codes, std::uint64_t bytes) : codes_(codes), bytes_(bytes) {}
     Status read(std::uint64_t first, std::uint64_t count, std::byte* out) override {
       std::memcpy(out, codes_.data() + first * bytes_, count * bytes_);
       return {};
@@ -222,8 +219,17 @@ class GatheredSide final : public DiffSide {
 
 // Searches for what became of numbers, wherever they are.
 constexpr auto kOfValues = std::to_array<SearchResult (*)(const Inquiry&)>({
-    find_byte_order, find_nibble_order, find_misread, find_inverted, find_sign, find_scale,
-    find_offset, find_activation, find_affine, find_saturation, find_wrapped,
+    find_byte_order,
+    find_nibble_order,
+    find_misread,
+    find_inverted,
+    find_sign,
+    find_scale,
+    find_offset,
+    find_activation,
+    find_affine,
+    find_saturation,
+    find_wrapped,
 });
 
 // "actual = 1.02 * golden: 144 of 144 elements": what the cause in the region is. Empty: none is
@@ -284,8 +290,8 @@ std::optional<long double> only_number(DType dtype, const std::vector<std::byte>
   return std::ranges::all_of(values, same) ? std::optional(values[0]) : std::nullopt;
 }
 
-// The same parts with one of the places that the only list among them has; empty: no part is a list,
-// or several are.
+// The same parts with one of the places that the only list among them has; empty: no part is a
+// list, or several are.
 std::vector<std::vector<Part>> single_places(const std::vector<Part>& parts) {
   const auto list = [](const Part& part) { return part.set.ranges.size() > 1; };
   std::vector<std::vector<Part>> places;
@@ -380,10 +386,9 @@ SearchResult find_region(const Inquiry& inquiry) {
   std::vector<Found> kinds;
   for (std::size_t k = 0; k < kMismatchKinds; ++k) {
     Found found{.kind = static_cast<MismatchKind>(k), .sample = {}, .parts = {}};
-    std::ranges::copy_if(inquiry.mismatches, std::back_inserter(found.sample),
-                         [&](const Point& point) {
-                           return kind_of(point.actual, point.golden) == found.kind;
-                         });
+    std::ranges::copy_if(
+        inquiry.mismatches, std::back_inserter(found.sample),
+        [&](const Point& point) { return kind_of(point.actual, point.golden) == found.kind; });
     if (found.sample.empty()) continue;
     BTF_TRY(find_parts(inquiry, axes, found));
     kinds.push_back(std::move(found));

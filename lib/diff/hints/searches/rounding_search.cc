@@ -2,13 +2,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <string_view>
 #include <vector>
 
 #include "btf/try.h"
-#include "diff/hints/evidence/distinct.h"
-#include "diff/hints/evidence/same_steps.h"
-#include "diff/hints/evidence/value_limits.h"
-#include "diff/hints/evidence/wording.h"
+#include "diff/hints/evidence/agreements.h"
+#include "diff/hints/evidence/grids.h"
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/element_map.h"
 #include "diff/hints/searches/searches.h"
 #include "diff/pairs/rows.h"
 #include "kernels/number/widen.h"
@@ -16,7 +18,417 @@
 namespace btf::hints {
 namespace {
 
+struct Activation {
+  std::string_view name;
+  double (*narrow)(double x) = nullptr;
+  long double (*wide)(long double x) = nullptr;
+  double (*amplified)(double value, double relative) = nullptr;
+};
+
+template <typename Real>
+Real sigmoid(Real x) {
+  return 1 / (1 + std::exp(-x));
+}
+template <typename Real>
+Real silu(Real x) {
+  return x * sigmoid(x);
+}
+template <typename Real>
+Real gelu(Real x) {
+  return x / 2 * (1 + std::erf(x / std::sqrt(Real{2})));
+}
+template <typename Real>
+Real gelu_tanh(Real x) {
+  constexpr double kTwoByPi = 0.63661977236758134308;
+  return x / 2 *
+         (1 + std::tanh(std::sqrt(static_cast<Real>(kTwoByPi)) *
+                        (x + static_cast<Real>(0.044715) * x * x * x)));
+}
+template <typename Real>
+Real softplus(Real x) {
+  return std::max(x, Real{0}) + std::log1p(std::exp(-std::abs(x)));
+}
+template <typename Real>
+Real hard_sigmoid(Real x) {
+  return std::clamp(x / 6 + Real{0.5}, Real{0}, Real{1});
+}
+template <typename Real>
+Real hard_swish(Real x) {
+  return x * hard_sigmoid(x);
+}
+template <typename Real>
+Real leaky_relu(Real x) {
+  return x < 0 ? x * static_cast<Real>(0.01) : x;
+}
+template <typename Real>
+Real elu(Real x) {
+  return x < 0 ? std::expm1(x) : x;
+}
+template <typename Real>
+Real hyperbolic_tangent(Real x) {
+  return std::tanh(x);
+}
+template <typename Real>
+Real exponential(Real x) {
+  return std::exp(x);
+}
+
+// Rounding before the function is scaled by the slope of the function.
+template <double (*Function)(double)>
+double amplified(double value, double relative) {
+  const double by = std::abs(value) * relative / 4;  // a step
+  return std::abs(Function(value + by) - Function(value - by));
+}
+
+template <double (*Function)(double)>
+constexpr Activation row(std::string_view name, long double (*wide)(long double x)) {
+  return {name, Function, wide, amplified<Function>};
+}
+
+// ReLU and clips are cuts: the search for saturation has them.
+constexpr auto kActivations = std::to_array<Activation>({
+    row<sigmoid<double>>("sigmoid", sigmoid<long double>),
+    row<hyperbolic_tangent<double>>("tanh", hyperbolic_tangent<long double>),
+    row<silu<double>>("SiLU", silu<long double>),
+    row<gelu<double>>("GELU", gelu<long double>),
+    row<gelu_tanh<double>>("GELU (tanh)", gelu_tanh<long double>),
+    row<hard_sigmoid<double>>("hard sigmoid", hard_sigmoid<long double>),
+    row<hard_swish<double>>("hard swish", hard_swish<long double>),
+    row<leaky_relu<double>>("leaky ReLU", leaky_relu<long double>),
+    row<elu<double>>("ELU", elu<long double>),
+    row<softplus<double>>("softplus", softplus<long double>),
+    row<exponential<double>>("exp", exponential<long double>),
+});
+
+// Does it change most of the numbers by far more than is allowed for rounding? Near 0 many of them
+// change hardly anything, and noise would do.
+bool changes_clearly(const Inquiry& inquiry, const ElementMap& map) {
+  constexpr std::size_t kLeast = 8;
+  const double clear = 4 * map.slack->relative;
+  std::size_t changed = 0;
+  for (const Point& point : inquiry.mismatches) {
+    const long double before = map.side == MovedSide::actual ? point.actual : point.golden;
+    long double after = 0;
+    map.wide(&before, nullptr, 1, &after);
+    if (std::abs(after - before) > clear * std::abs(before)) ++changed;
+  }
+  return changed >= kLeast && 2 * changed >= inquiry.mismatches.size();
+}
+
+SearchResult try_activation(const Inquiry& inquiry, const Activation& activation, MovedSide side) {
+  ElementMap map = value_map(side, [&activation](auto value) {
+    if constexpr (std::is_same_v<decltype(value), double>)
+      return activation.narrow(value);
+    else
+      return activation.wide(value);
+  });
+  map.slack =
+      Slack{.relative = relative_slack(inquiry.agreement), .amplified = activation.amplified};
+  if (!changes_clearly(inquiry, map) || !fits_anywhere(inquiry, map) ||
+      !convincing(inquiry, side, fitted_values(inquiry, map, inquiry.mismatches),
+                  fitted_values(inquiry, map, inquiry.anywhere), 2.0 * kActivations.size()))
+    return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all)) return std::nullopt;
+  const bool missing = side == MovedSide::actual;
+  return Finding{
+      {Cause::activation, (missing ? "golden" : "actual") + std::string(" = ") +
+                              std::string(activation.name) + " of " +
+                              (missing ? "actual" : "golden") + ": " + fitting_text(inquiry, all)},
+      all.exceptions};
+}
+
+}  // namespace
+
+SearchResult find_activation(const Inquiry& inquiry) {
+  // In few bits, and in whole numbers, functions look alike.
+  constexpr int kLeastPrecision = 8;
+  const HintInput& input = inquiry.input;
+  if (!info(input.actual.dtype()).floating() || !info(input.golden.dtype()).floating() ||
+      inquiry.agreement.grid.precision < kLeastPrecision)
+    return std::nullopt;
+  // Near 0 many of them do as little to a number as cutting off its last bits.
+  if (inquiry.rounded) return std::nullopt;
+  for (const MovedSide side : {MovedSide::actual, MovedSide::golden})
+    for (const Activation& activation : kActivations) {
+      BTF_ASSIGN(std::optional<Finding> finding, try_activation(inquiry, activation, side));
+      if (finding) return finding;
+    }
+  return std::nullopt;
+}
+
+namespace {
+
+// A softmax, or its logarithm, applied to one side only.
+
+constexpr std::uint64_t kMostRows = 128U << 10;  // whose sums are kept at a time
+constexpr std::size_t kPointsLookedAt = 32;
+constexpr std::size_t kPartnersLookedAt = 16;  // of each
+constexpr std::size_t kLeastAlike = 8;
+constexpr double kRoundingsOfTwo = 4;  // of both sides' numbers
+
+// `raw` is the side that it was not applied to.
+struct Softmax {
+  MovedSide raw{};
+  bool logarithm = false;
+
+  long double before(const Point& point) const {
+    return raw == MovedSide::actual ? point.actual : point.golden;
+  }
+  long double after(const Point& point) const {
+    return raw == MovedSide::actual ? point.golden : point.actual;
+  }
+  bool may_be_after(long double value) const {
+    return logarithm ? value <= 0 : value >= 0 && value <= 1;
+  }
+  long double logarithm_of(long double after) const { return logarithm ? after : std::log(after); }
+};
+
+bool may_be(const Inquiry& inquiry, const Softmax& softmax) {
+  for (const auto* points : {&inquiry.mismatches, &inquiry.anywhere})
+    if (!std::ranges::all_of(*points, [&](const Point& point) {
+          return softmax.may_be_after(softmax.after(point));
+        }))
+      return false;
+  return true;
+}
+
+// Below the normal numbers rounding is too much of one for its logarithm.
+bool fine_enough(const Inquiry& inquiry, const Softmax& softmax, long double after) {
+  return softmax.logarithm || after >= std::ldexp(1.0L, inquiry.agreement.grid.least_exponent);
+}
+
+struct Both {
+  std::vector<long double> actual;
+  std::vector<long double> golden;
+};
+
+Result<Both> values_at(const Inquiry& inquiry, const std::vector<std::uint64_t>& numbers) {
+  Both both;
+  BTF_ASSIGN(both.actual, inquiry.actual->values(numbers));
+  BTF_ASSIGN(both.golden, inquiry.golden->values(numbers));
+  return both;
+}
+
+// Another element of its row, the largest of some: of a row with a peak most are next to nothing.
+Result<Point> partner_of(const Inquiry& inquiry, const Softmax& softmax, const Along& place,
+                         std::uint64_t number) {
+  std::vector<std::uint64_t> numbers;
+  const std::uint64_t others = place.size - 1;
+  const std::uint64_t step = std::max<std::uint64_t>(1, others / kPartnersLookedAt);
+  for (std::uint64_t k = 1; k <= others && numbers.size() < kPartnersLookedAt; k += step)
+    numbers.push_back(place.number(place.row(number), (place.index(number) + k) % place.size));
+  BTF_ASSIGN(const Both both, values_at(inquiry, numbers));
+  Point best{.actual = both.actual[0], .golden = both.golden[0]};
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    const Point other{.actual = both.actual[i], .golden = both.golden[i]};
+    if (softmax.after(other) > softmax.after(best)) best = other;
+  }
+  return best;
+}
+
+// Within a row, logarithms differ as much as what they were made of.
+Result<bool> differ_alike(const Inquiry& inquiry, const Softmax& softmax, const Along& place) {
+  const double close = inquiry.agreement.close ? inquiry.agreement.close->rtol : 0;
+  const double slack =
+      std::max({relative_slack(inquiry.agreement), inquiry.agreement.judge.rtol, close});
+  std::size_t alike = 0;
+  std::size_t others = 0;
+  for (const std::size_t i : inquiry.rarest) {
+    const Point& point = inquiry.mismatches[i];
+    if (!fine_enough(inquiry, softmax, softmax.after(point))) continue;
+    BTF_ASSIGN(const Point other, partner_of(inquiry, softmax, place, point.number));
+    if (!fine_enough(inquiry, softmax, softmax.after(other))) continue;
+    const long double raw = softmax.before(point) - softmax.before(other);
+    const long double made =
+        softmax.logarithm_of(softmax.after(point)) - softmax.logarithm_of(softmax.after(other));
+    if (!std::isfinite(raw) || !std::isfinite(made)) continue;
+    const long double size =
+        1 + std::abs(softmax.before(point)) + std::abs(softmax.before(other)) + std::abs(made);
+    ++(std::abs(raw - made) <= kRoundingsOfTwo * slack * size ? alike : others);
+    if (others > kPointsLookedAt / 8) return false;
+    if (alike + others == kPointsLookedAt) break;
+  }
+  return alike >= kLeastAlike && 8 * others <= alike;
+}
+
+struct RowSum {
+  long double largest = -std::numeric_limits<long double>::infinity();
+  long double sum = 0;  // of exp(x - largest)
+
+  void add(long double x) {
+    if (x > largest) {
+      sum = sum * std::exp(largest - x) + 1;
+      largest = x;
+    } else if (std::isfinite(x)) {
+      sum += std::exp(x - largest);
+    }
+  }
+};
+
+// exp makes relative errors of what rounding did to the sizes of its arguments: half a step of the
+// element's and of the largest of its row.
+Slack slack_of(const Inquiry& inquiry, const Softmax& softmax, double widest) {
+  constexpr double kMost = 0.25;
+  Slack slack{.relative = relative_slack(inquiry.agreement)};
+  if (softmax.logarithm)
+    slack.amplified = [](double value, double relative) { return std::abs(value) * relative / 2; };
+  else
+    slack.relative += std::min(widest * slack.relative / 2, kMost);
+  return slack;
+}
+
+SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::size_t dim) {
+  const Along place = along(inquiry.input.golden.dims(), dim);
+  BTF_ASSIGN(const bool alike, differ_alike(inquiry, softmax, place));
+  if (!alike) return std::nullopt;
+  std::vector<RowSum> rows(inquiry.elements / place.size);
+  long double widest = 0;
+  BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
+    const long double raw = softmax.raw == MovedSide::actual ? actual : golden;
+    rows[place.row(number)].add(raw);
+    widest = std::max(widest, std::abs(raw));
+  }));
+  const PlacedMap map{.side = softmax.raw,
+                      .apply =
+                          [&](std::uint64_t number, long double value) {
+                            const RowSum& row = rows[place.row(number)];
+                            const long double shifted = value - row.largest;
+                            return softmax.logarithm ? shifted - std::log(row.sum)
+                                                     : std::exp(shifted) / row.sum;
+                          },
+                      .slack = slack_of(inquiry, softmax, static_cast<double>(widest))};
+  const double hypotheses = 4.0 * static_cast<double>(inquiry.input.golden.dims().size());
+  if (!convincing(inquiry, map.side, fitted_values(inquiry, map, inquiry.mismatches),
+                  fitted_values(inquiry, map, inquiry.anywhere), hypotheses))
+    return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all)) return std::nullopt;
+  const bool missing = softmax.raw == MovedSide::actual;
+  return Finding{{Cause::activation, (missing ? "golden" : "actual") + std::string(" = ") +
+                                         (softmax.logarithm ? "log-softmax of " : "softmax of ") +
+                                         (missing ? "actual" : "golden") + " along " +
+                                         dim_text(static_cast<std::uint32_t>(dim),
+                                                  inquiry.input.golden.dims().size()) +
+                                         ": " + fitting_text(inquiry, all)},
+                 all.exceptions};
+}
+
+}  // namespace
+
+SearchResult find_softmax(const Inquiry& inquiry) {
+  const HintInput& input = inquiry.input;
+  const Dims& dims = input.golden.dims();
+  // Elements that a COO tensor does not store are 0, which no softmax is.
+  if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
+  for (const MovedSide raw : {MovedSide::actual, MovedSide::golden})
+    for (const bool logarithm : {false, true}) {
+      const Softmax softmax{raw, logarithm};
+      if (!may_be(inquiry, softmax)) continue;
+      for (std::size_t d = dims.size(); d-- > 0;) {
+        if (dims[d] < 2 || inquiry.elements / dims[d] > kMostRows) continue;
+        BTF_ASSIGN(std::optional<Finding> finding, try_softmax(inquiry, softmax, d));
+        if (finding) return finding;
+      }
+    }
+  return std::nullopt;
+}
+
+namespace {
+
+// Numbers that went through a dtype that does not hold them, or lost their last bits.
+
+constexpr int kFewestBits = 3;
+
+// So many significant bits of a number, the others cleared or rounded to the nearest.
+ElementMap bits_map(MovedSide side, int bits, bool truncated) {
+  return value_map(side, [bits, truncated](auto value) {
+    using Real = decltype(value);
+    if (value == 0 || !std::isfinite(value)) return value;
+    int exponent = 0;
+    const Real scaled = std::ldexp(std::frexp(value, &exponent), bits);
+    const Real whole = truncated ? std::trunc(scaled) : std::nearbyint(scaled);
+    return static_cast<Real>(std::ldexp(whole, exponent - bits));
+  });
+}
+
+std::string bits_text(int bits) {
+  if (bits == 8) return "bfloat16's 8 significant bits";
+  if (bits == 11) return "TF32's 11 significant bits";
+  return std::to_string(bits) + " significant bits";
+}
+
+// Numbers that were rounded are not changed by it once more: a tolerance may be wider than what
+// rounding does.
+bool unchanged_by(const Inquiry& inquiry, const ElementMap& map_of_actual) {
+  Agreement strict = inquiry.agreement;
+  strict.close.reset();
+  const Moved again = mapped(inquiry, map_of_actual, inquiry.anywhere);
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const long double actual = inquiry.anywhere[i].actual;
+    if (!std::isnan(actual) && !sampled_agree(actual, *again[i], strict)) ++changed;
+  }
+  return 50 * changed <= again.size();
+}
+
+SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map,
+                      const ElementMap& map_of_actual, const std::string& words,
+                      double hypotheses) {
+  if (!unchanged_by(inquiry, map_of_actual) || !fits_anywhere(inquiry, map) ||
+      !convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
+                  mapped(inquiry, map, inquiry.anywhere), hypotheses))
+    return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all)) return std::nullopt;
+  return Finding{
+      {Cause::rounding, words + ": " + share_text(all.elements - all.exceptions, all.elements)},
+      all.exceptions};
+}
+
+}  // namespace
+
+SearchResult find_lost_precision(const Inquiry& inquiry) {
+  const DType actual = inquiry.input.actual.dtype();
+  const DType golden = inquiry.input.golden.dtype();
+  for (const DTypeInfo& row : dtypes()) {
+    // bool and powers of two keep too little to be recognised.
+    if (row.kind == NumberKind::boolean || row.fp.power_of_two || is_lossless(golden, row.dtype))
+      continue;
+    BTF_ASSIGN(std::optional<Finding> finding,
+               try_lost(inquiry, cast_map(MovedSide::golden, golden, row.dtype),
+                        cast_map(MovedSide::actual, actual, row.dtype),
+                        "actual is golden rounded to " + name_of(row.dtype),
+                        static_cast<double>(dtypes().size())));
+    if (finding) return finding;
+  }
+  return std::nullopt;
+}
+
+SearchResult find_lost_bits(const Inquiry& inquiry) {
+  const DTypeInfo& golden = info(inquiry.input.golden.dtype());
+  const DTypeInfo& actual = info(inquiry.input.actual.dtype());
+  if (!golden.floating() || !actual.floating()) return std::nullopt;
+  // Rounding to actual's own dtype is a rounding mode.
+  const int most = std::min<int>(golden.fp.mantissa_bits, actual.fp.mantissa_bits);
+  for (const bool truncated : {true, false})
+    for (int bits = most; bits >= kFewestBits; --bits) {
+      const std::string how = truncated ? "truncated" : "rounded";
+      BTF_ASSIGN(std::optional<Finding> finding,
+                 try_lost(inquiry, bits_map(MovedSide::golden, bits, truncated),
+                          bits_map(MovedSide::actual, bits, truncated),
+                          "actual is golden " + how + " to " + bits_text(bits), 2.0 * most));
+      if (finding) return finding;
+    }
+  return std::nullopt;
+}
+
+namespace {
+
+// Another rounding mode: mismatches are one step, and all in one direction.
+
 constexpr std::uint64_t kLeastRounded = 32;
+
 // Percent of the elements that could: another mode changes about half of all numbers.
 constexpr std::uint64_t kLeastPercent = 40;
 constexpr std::size_t kLeastDistinct = 4;  // golden numbers

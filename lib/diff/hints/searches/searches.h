@@ -48,9 +48,11 @@ struct AllButNoise {
   double left = 0;   // by the square, in parts of the spread
   std::string text;  // ", but for noise of 0.01 rms: correlation 0.99995 over 1000 elements"
 };
+
 // A first look at a few pairs: what is left, if it may be such a pair.
 std::optional<double> share_left(std::span<const long double> actual,
                                  std::span<const long double> golden);
+
 // All pairs, and whether chance could do it. Golden is dense and stands as it is stored.
 Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const DiffSide& golden,
                                                  double hypotheses, const Execution& execution);

@@ -21,9 +21,7 @@
 #include "python/src/batch/batch.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
-#include "report/text/exact_json.h"
 #include "report/text/json.h"
-#include "report/text/json_node.h"
 
 namespace btf::python {
 namespace {

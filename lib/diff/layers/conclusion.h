@@ -1,0 +1,41 @@
+// Anomalies of a dump that do not depend on what the layers compute.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/layers/layers.h"
+#include "diff/layers/explained.h"
+
+namespace btf {
+
+inline constexpr std::string_view kReusedBuffer = "reused-buffer";
+inline constexpr std::string_view kShifted = "shifted";
+inline constexpr std::string_view kAllZero = "all-zero";
+inline constexpr std::string_view kNoSignal = "no-signal";
+inline constexpr std::string_view kQuantised = "quantised";
+
+std::vector<SanityFinding> check_sanity(const LayerReport& report);
+
+// The text of a verdict, shared by all reports.
+
+std::string quoted(const std::string& name);
+
+// Sets `words` and `detail` of the report's verdict.
+void say_verdict(LayerReport& report, const JudgeLayers& options);
+
+// The verdict on a network whose layers have been judged.
+
+// `amplified`: those of the roots that a cancelling signal explains. `earlier`: the verdict of an
+// earlier judgement, which knows where its layer is.
+void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision& precision,
+            const std::set<std::uint64_t>& amplified, const LayerVerdict& earlier);
+
+void conclude(LayerReport& report, const JudgeLayers& options, VerdictKind kind,
+              std::optional<std::uint64_t> layer, const LayerVerdict& earlier);
+
+}  // namespace btf

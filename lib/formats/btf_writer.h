@@ -1,0 +1,33 @@
+// The attributes of a BTF file as JSON.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "btf/attributes.h"
+#include "btf/error.h"
+#include "core/numbers.h"
+#include "formats/format.h"
+#include "formats/io/byte_source.h"
+#include "formats/json.h"
+
+namespace btf {
+
+// Errors are findings `names-attributes`.
+Result<FileAttributes> read_attributes(const ByteSource& source, JsonExtent extent,
+                                       std::uint64_t tensors);
+
+// Canonical: the same attributes give the same bytes. Empty if there is nothing to say.
+std::string attributes_text(const FileAttributes& attributes);
+
+// Writes the parts of a BTF file that are not elements. The result is canonical: records in order,
+// contiguous, each zero-padded to 8 bytes, reserved bytes zero.
+
+// Bytes of a COO payload; nothing if they do not fit 64 bits.
+Checked coo_payload_bytes(std::uint64_t nnz, std::size_t rank, unsigned bits);
+
+std::unique_ptr<TensorWriter> btf_writer();
+
+}  // namespace btf

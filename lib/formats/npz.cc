@@ -1,0 +1,341 @@
+// Which members of a zip file are arrays.
+#include "formats/npz.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "btf/error.h"
+#include "btf/try.h"
+#include "core/finding_table.h"
+#include "core/numbers.h"
+#include "formats/io/byte_source.h"
+#include "formats/kept_contents.h"
+#include "formats/npy.h"
+#include "formats/npy_writer.h"
+#include "formats/zip.h"
+#include "formats/zip_writer.h"
+
+namespace btf {
+namespace {
+
+constexpr std::string_view kNpyEnding = ".npy";
+
+struct NpzMembers {
+  ZipDirectory directory;
+  std::vector<std::uint32_t> arrays;   // numbers in the directory
+  std::vector<std::uint32_t> skipped;  // the others
+
+  const ZipMember& array(std::uint64_t index) const { return directory.members()[arrays[index]]; }
+  // As the array is called: what NumPy put an ending behind.
+  std::string name(std::uint64_t index) const;
+};
+
+// Zip files of other programs, by a member that each of theirs has.
+constexpr std::pair<std::string_view, std::string_view> kOtherArchives[] = {
+    {"model.weights.h5", "a Keras model"},
+    {"archive_format", "a PyTorch export archive (.pt2)"},
+    {"word/document.xml", "a document of Word"},
+};
+
+std::string NpzMembers::name(std::uint64_t index) const {
+  std::string_view name = directory.name(array(index));
+  name.remove_suffix(kNpyEnding.size());
+  return std::string(name);
+}
+
+// Refuses zip files of other programs, and those without arrays.
+Result<NpzMembers> read_npz_members(const ByteSource& source) {
+  NpzMembers found;
+  BTF_ASSIGN(found.directory, ZipDirectory::read(source));
+  const ZipDirectory& directory = found.directory;
+  const std::vector<ZipMember>& members = directory.members();
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    const bool array = directory.name(members[i]).ends_with(kNpyEnding);
+    (array ? found.arrays : found.skipped).push_back(i);
+  }
+  if (found.arrays.empty())
+    for (const auto& [member, what] : kOtherArchives)
+      if (std::ranges::any_of(members, [&](const ZipMember& m) {
+            return ("/" + std::string(directory.name(m))).ends_with("/" + std::string(member));
+          }))
+        return fail(ErrorCode::unsupported, "is " + std::string(what) +
+                                                ", which btftool does not read; numpy.savez and "
+                                                "safetensors write arrays that it does");
+  if (found.arrays.empty() && !members.empty())
+    return fail(ErrorCode::unsupported, "is a zip file without arrays: none of its " +
+                                            std::to_string(members.size()) +
+                                            " members is named *.npy, as in NumPy's .npz");
+  return found;
+}
+
+std::string skipped_text(const NpzMembers& members) {
+  const std::size_t count = members.skipped.size();
+  const ZipMember& first = members.directory.members()[members.skipped.front()];
+  const std::string name = quoted_member(members.directory.name(first));
+  return (count == 1
+              ? "a member is not an array and is skipped: "
+              : std::to_string(count) + " members are not arrays and are skipped, the first: ") +
+         name;
+}
+
+// Whatever is wrong with a member and its header, and then with its content.
+Status check_array(const TensorFile& file, const NpzMembers& members, std::uint64_t index,
+                   const FindingSink& report) {
+  const auto info = file.tensor(index);
+  if (!info) return std::unexpected(info.error());
+  if (!info->dtype) {
+    constexpr FindingCode kCode("foreign-dtype");
+    report({kCode.severity(), kCode, index, info->record_offset, info->unknown_dtype_text()});
+  }
+  const ZipMember& member = members.array(index);
+  BTF_ASSIGN(const std::uint64_t data, locate(file.source(), members.directory, member));
+  return read_content({file.source(), members.directory, member, data}, {});
+}
+
+}  // namespace
+
+Status check_npz(const TensorFile& file, const FindingSink& report) {
+  BTF_ASSIGN(const NpzMembers members, read_npz_members(file.source()));
+  if (!members.skipped.empty()) {
+    constexpr FindingCode kCode("npz-skipped");
+    const ZipMember& first = members.directory.members()[members.skipped.front()];
+    report({kCode.severity(), kCode, {}, first.header_offset, skipped_text(members)});
+  }
+  Status unread;  // what is encrypted, or packed otherwise: the others are looked at all the same
+  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+    const Status status = check_array(file, members, i, report);
+    if (status) continue;
+    const Error& error = status.error();
+    if (error.finding.empty() && error.code != ErrorCode::unsupported)
+      return std::unexpected(file.about(i, error));
+    if (error.finding.empty()) {
+      if (unread) unread = std::unexpected(file.about(i, error));
+      continue;
+    }
+    report({Severity::error, error.finding, i, error.offset, error.message});
+  }
+  return unread;
+}
+
+namespace {
+
+// A type that is no number here may have a long name, which nobody needs whole.
+constexpr std::size_t kLongestType = 60;
+
+struct Array {
+  TensorInfo tensor;
+  std::optional<NpyType> type;  // nothing: none of this library's
+};
+
+class NpzReader final : public TensorReader {
+ public:
+  NpzReader(const ByteSource& source, NpzMembers members, const OpenOptions& options)
+      : source_(source), members_(std::move(members)), told_(options) {}
+
+  Status check_told() const {
+    return told_.check(tensor_count(), [&](std::uint64_t index) -> Status {
+      BTF_ASSIGN(const NpyHeader header, this->header(index));
+      return told_.fits(header);
+    });
+  }
+
+  std::uint64_t tensor_count() const override { return members_.arrays.size(); }
+  bool overlap_is_settled() const override { return true; }
+  Result<std::optional<std::string>> name(std::uint64_t index) const override {
+    return members_.name(index);
+  }
+
+  std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
+    return members_.array(index).header_offset;
+  }
+
+  Result<TensorInfo> tensor(std::uint64_t index) const override {
+    BTF_ASSIGN(Array array, read(index));
+    return std::move(array.tensor);
+  }
+
+  Result<const ByteSource*> elements(std::uint64_t index) const override {
+    const auto known = sources_.find(index);
+    if (known != sources_.end()) return known->second.elements();
+    BTF_ASSIGN(const Array array, read(index));
+    if (!array.type) return fail(ErrorCode::unsupported, array.tensor.unknown_dtype_text());
+    const ZipMember& member = members_.array(index);
+    BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
+    const ZipPlace place{source_, members_.directory, member, data};
+    Sources sources;
+    if (member.method == zip::kDeflated) {
+      // Nobody reads what has no elements.
+      if (array.tensor.data_bytes == 0) BTF_TRY(read_content(place, {}));
+      sources.content =
+          contents_.source(index, member.size, source_, [place] { return inflated(place); });
+    } else {
+      auto content = std::make_unique<CheckedMember>(place);
+      BTF_TRY(content->read_up_to(array.tensor.data_offset));
+      sources.content = std::move(content);
+    }
+    sources.arranged = npy_elements(*sources.content, array.tensor, *array.type);
+    return sources_.emplace(index, std::move(sources)).first->second.elements();
+  }
+
+ private:
+  // The source of the elements of a tensor in use.
+  struct Sources {
+    std::unique_ptr<ByteSource> content;   // as it is, or inflated
+    std::unique_ptr<ByteSource> arranged;  // turned round, or with two codes in a byte
+
+    const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }
+  };
+
+  // Where an array is that is read for its header only.
+  struct Beginning {
+    std::unique_ptr<ByteSource> inflated;
+    NpyPlace place;
+    std::uint64_t packed_end = 0;
+  };
+
+  Result<Beginning> beginning(std::uint64_t index) const {
+    const ZipMember& member = members_.array(index);
+    BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
+    const bool deflated = member.method == zip::kDeflated;
+    Beginning found;
+    if (deflated) found.inflated = beginning_of(source_, member, data);
+    const std::uint64_t begin = deflated ? 0 : data;
+    found.place = {begin, begin + member.size, "member"};
+    found.packed_end = deflated ? data + member.packed : 0;
+    return found;
+  }
+
+  const ByteSource& content_of(const Beginning& found) const {
+    return found.inflated ? *found.inflated : source_;
+  }
+
+  Result<NpyHeader> header(std::uint64_t index) const {
+    BTF_ASSIGN(const Beginning found, beginning(index));
+    return read_npy_header(content_of(found), found.place);
+  }
+
+  Result<Array> read(std::uint64_t index) const {
+    const ZipMember& member = members_.array(index);
+    BTF_ASSIGN(const Beginning found, beginning(index));
+    auto array = read_array(index, content_of(found), found.place);
+    if (!array)
+      return std::unexpected(
+          array.error().within("member " + quoted_member(members_.directory.name(member))));
+    array->tensor.index = index;
+    array->tensor.record_offset = member.header_offset;
+    array->tensor.packed_end = found.packed_end;
+    return array;
+  }
+
+  Result<Array> read_array(std::uint64_t index, const ByteSource& content,
+                           const NpyPlace& place) const {
+    BTF_ASSIGN(const NpyHeader header, read_npy_header(content, place));
+    const auto type = told_.type_of(members_.name(index), header);
+    if (!type && type.error().code == ErrorCode::invalid_argument)
+      return std::unexpected(type.error());
+    if (!type) return foreign(header, place, type.error().message);
+    BTF_ASSIGN(TensorInfo tensor, npy_tensor(content, place, header, *type));
+    return Array{std::move(tensor), *type};
+  }
+
+  static Array foreign(const NpyHeader& header, const NpyPlace& place, std::string why) {
+    TensorInfo tensor;
+    tensor.foreign_dtype = header.descr.size() > kLongestType
+                               ? header.descr.substr(0, kLongestType) + "..."
+                               : header.descr;
+    tensor.foreign_reason = std::move(why);
+    tensor.layout = Layout::linear;
+    tensor.layout_code = spec(Layout::linear).code();
+    tensor.dims = header.shape;
+    tensor.data_offset = header.data_offset;
+    tensor.data_bytes = place.end - header.data_offset;
+    return {std::move(tensor), std::nullopt};
+  }
+
+  const ByteSource& source_;
+  NpzMembers members_;
+  ToldTypes told_;
+  mutable KeptContents contents_;
+  mutable std::map<std::uint64_t, Sources> sources_;
+};
+
+}  // namespace
+
+Result<bool> recognizes_npz(const ByteSource& source, const OpenRequest&) {
+  return ZipDirectory::recognizes(source);
+}
+
+Result<std::unique_ptr<TensorReader>> open_npz(const ByteSource& source,
+                                               const OpenRequest& request) {
+  BTF_ASSIGN(NpzMembers members, read_npz_members(source));
+  auto reader = std::make_unique<NpzReader>(source, std::move(members), request.options);
+  BTF_TRY(reader->check_told());
+  return reader;
+}
+
+namespace {
+
+class NpzWriter final : public TensorWriter {
+ public:
+  explicit NpzWriter(bool as_uint) : as_uint_(as_uint) {}
+
+  Status announce(const RecordShape& record) override {
+    BTF_TRY(check_npy_record(record));
+    const Checked size = checked_add(npy_header_text(record, as_uint_).size(), data_bytes(record));
+    if (!size) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
+    // As NumPy calls what was given without a name.
+    const std::string name = record.name.empty() ? "arr_" + std::to_string(count_) : record.name;
+    ++count_;
+    return zip_.announce(name + std::string(kNpyEnding), *size);
+  }
+
+  Result<std::uint64_t> total_bytes() const override { return zip_.total_bytes(); }
+
+  std::uint64_t data_bytes(const RecordShape& record) const override {
+    return npy_data_bytes(record);
+  }
+
+  Status begin(ByteSink& sink) override {
+    zip_.begin(sink);
+    return {};
+  }
+
+  Result<std::uint64_t> begin_record(ByteSink& sink, const RecordShape& record) override {
+    const std::string header = npy_header_text(record, as_uint_);
+    BTF_TRY(sink.begin_piece(header.size()));
+    BTF_ASSIGN(const std::uint64_t begin, zip_.begin_member(sink));
+    BTF_TRY(zip_.content().write_at(begin, std::as_bytes(std::span(header))));
+    BTF_TRY(sink.begin_piece(data_bytes(record)));
+    const std::uint64_t data = begin + header.size();
+    spread_ = info(record.dtype).bits < 8 ? spread_sink(zip_.content(), data, data_bytes(record))
+                                          : nullptr;
+    return data;
+  }
+
+  ByteSink* elements() override { return spread_ ? spread_.get() : &zip_.content(); }
+
+  Status end_record(ByteSink& sink) override { return zip_.end_member(sink); }
+
+  Status end(ByteSink& sink) override { return zip_.end(sink); }
+
+ private:
+  bool as_uint_;
+  std::uint64_t count_ = 0;
+  ZipWriter zip_;
+  std::unique_ptr<ByteSink> spread_;  // 4-bit codes, a byte each
+};
+
+}  // namespace
+
+std::unique_ptr<TensorWriter> npz_writer(const WriteRequest& request) {
+  return std::make_unique<NpzWriter>(request.as_uint);
+}
+
+}  // namespace btf

@@ -1,0 +1,12 @@
+#include <libdeflate.h>
+
+#include "formats/zip_crc.h"
+
+namespace btf {
+
+std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t before) {
+  // libdeflate starts anew where the pointer is null, even of no bytes.
+  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
+}
+
+}  // namespace btf

@@ -1,0 +1,36 @@
+// Normalisations and softmaxes, and where their scales stand.
+#pragma once
+
+#include "network/node.h"
+#include "network/operators/table.h"
+
+namespace btf::network {
+
+// By mean and variance of a group.
+struct NormalForm {
+  Tensor* scale = nullptr;
+  Tensor* bias = nullptr;
+  double epsilon = 0;       // added to the variance
+  double beside_root = 0;   // to its root
+  bool about_zero = false;  // no mean is taken off
+  // With a scale for each place of the last dims: those dims' elements.
+  std::uint64_t inner = 0;
+  Broadcast places{};
+  // Else, of one for each channel or for several channels.
+  std::uint64_t channels = 1;
+  std::uint64_t image = 1;        // elements of a channel
+  std::uint64_t per_channel = 1;  // scales
+
+  std::uint64_t place_of(std::uint64_t number) const {
+    if (inner > 0) return places.number(number % inner);
+    return number / image % channels * per_channel / channels;
+  }
+};
+
+MadeOperator make_lp_normalised(const Call& call);
+MadeOperator make_lrn(const Call& call);
+MadeOperator make_softmax(const Call& call);
+MadeOperator make_log_softmax(const Call& call);
+MadeOperator make_hardmax(const Call& call);
+
+}  // namespace btf::network

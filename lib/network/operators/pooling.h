@@ -1,0 +1,143 @@
+// Elements that stand on one line of a tensor, or in one group: what is summed up or compared.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "btf/error.h"
+#include "btf/layout.h"
+#include "network/node.h"
+
+namespace btf::network {
+
+// The elements of a tensor with the same index in all dims but some. Groups are numbered in the
+// row-major order of the dims that stay.
+class Groups {
+ public:
+  Groups() = default;
+  // `taken`: which dims go through all indices within a group.
+  Groups(const Dims& dims, const std::vector<bool>& taken);
+
+  std::uint64_t size() const { return size_; }  // elements of a group
+  // The number of element `which` of a group.
+  std::uint64_t element(std::uint64_t group, std::uint64_t which) const {
+    return along(group, kept_, kept_strides_) + along(which, taken_, taken_strides_);
+  }
+  // The group of an element, and which of its elements it is.
+  std::uint64_t group_of(std::uint64_t number) const;
+  std::uint64_t which_of(std::uint64_t number) const;
+
+ private:
+  static std::uint64_t along(std::uint64_t number, const Dims& dims, const Dims& strides);
+
+  Dims kept_;
+  Dims kept_strides_;
+  Dims taken_;
+  Dims taken_strides_;
+  std::uint64_t size_ = 1;
+};
+
+// Facts about a group, kept for the other elements that ask.
+template <typename T>
+class KeptByGroup {
+ public:
+  explicit KeptByGroup(std::size_t most = 4096) : most_(most) {}
+
+  template <typename Make>
+  const T& get(std::uint64_t group, Make&& make) {
+    if (const auto at = kept_.find(group); at != kept_.end()) return at->second;
+    if (kept_.size() >= most_) kept_.clear();
+    return kept_.emplace(group, make()).first->second;
+  }
+
+ private:
+  std::size_t most_;
+  std::unordered_map<std::uint64_t, T> kept_;
+};
+
+// Inf is Inf: a part of it is no error.
+inline Estimate element_of(Tensor& x, std::uint64_t number) {
+  const Estimate found = x.at(number);
+  return {found.value, std::isinf(found.value) ? 0 : found.error};
+}
+
+// The largest of several numbers. It is between the largest of their lower bounds and that of their
+// upper ones, however far small ones may be off.
+class Largest {
+ public:
+  void add(const Estimate& x) {
+    nan_ = nan_ || std::isnan(x.value);
+    value_ = std::max(value_, x.value);
+    low_ = std::max(low_, x.value - x.error);
+    high_ = std::max(high_, x.value + x.error);
+  }
+
+  Estimate result() const {
+    if (nan_) return {std::numeric_limits<double>::quiet_NaN(), 0};
+    return {value_, std::isinf(value_) ? 0 : std::max(high_ - value_, value_ - low_)};
+  }
+
+  // May this one of them be the largest?
+  bool may_be(const Estimate& x) const { return x.value + x.error >= low_; }
+
+ private:
+  bool nan_ = false;
+  double value_ = -std::numeric_limits<double>::infinity();
+  double low_ = -std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+// Flags of a tensor's dims, by axes that count from the end if they are negative. Without axes:
+// all dims.
+Result<std::vector<bool>> dims_of_axes(const std::vector<std::int64_t>& axes, std::size_t rank);
+
+// The windows of convolutions and pools: which inputs an output looks at.
+
+// One spatial dim. Output o looks at the inputs o * stride - begin_pad + k * dilation.
+struct WindowAxis {
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
+  std::uint64_t kernel = 1;
+  std::int64_t stride = 1;
+  std::int64_t dilation = 1;
+  std::int64_t begin_pad = 0;
+  std::int64_t end_pad = 0;
+
+  std::int64_t place(std::uint64_t out, std::uint64_t tap) const {
+    return static_cast<std::int64_t>(out) * stride - begin_pad +
+           static_cast<std::int64_t>(tap) * dilation;
+  }
+};
+
+// One number for each dim of an attribute that need not be there; refuses negative and huge ones.
+Result<std::vector<std::int64_t>> per_dim(const Call& call, std::string_view name,
+                                          std::size_t count, std::int64_t otherwise);
+
+// By strides, dilations, pads and auto_pad; with `ceil_mode` a last window may reach beyond the
+// end, if it begins inside.
+Result<std::vector<WindowAxis>> window_axes(const Call& call, std::span<const std::uint64_t> input,
+                                            std::span<const std::uint64_t> kernel, bool ceil_mode);
+
+// Calls take(tap, place) for the taps that lie inside the input, both as row-major numbers of the
+// spatial dims.
+template <typename Take>
+void for_each_tap(std::span<const WindowAxis> axes, std::span<const std::uint64_t> output,
+                  Take&& take, std::uint64_t tap = 0, std::uint64_t place = 0) {
+  if (axes.empty()) return take(tap, place);
+  const WindowAxis& axis = axes.front();
+  const std::int64_t start = axis.place(output.front(), 0);
+  const std::int64_t before = start < 0 ? (axis.dilation - 1 - start) / axis.dilation : 0;
+  for (auto k = static_cast<std::uint64_t>(before); k < axis.kernel; ++k) {
+    const auto at = static_cast<std::uint64_t>(axis.place(output.front(), k));
+    if (at >= axis.input) return;
+    for_each_tap(axes.subspan(1), output.subspan(1), take, tap * axis.kernel + k,
+                 place * axis.input + at);
+  }
+}
+
+}  // namespace btf::network

@@ -1,0 +1,636 @@
+// Sums of products of two tensors' elements.
+#include "network/operators/products.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "btf/try.h"
+#include "core/numbers.h"
+#include "network/node.h"
+#include "network/operators/pooling.h"
+#include "network/operators/table.h"
+
+namespace btf::network {
+namespace {
+
+inline void add_product(Sum& sum, const Tensor::Operand& a, const Tensor::Operand& b) {
+  const double left = a.own * b.value;
+  const double right = b.own * a.value;
+  sum.add_square(a.value * b.value, left * left + right * right,
+                 a.error * std::abs(b.value) + b.error * std::abs(a.value));
+}
+
+inline void add_term(Sum& sum, const Tensor::Operand& a) { sum.add(a.value, a.own, a.error); }
+
+constexpr auto kProductRows = std::to_array<OperatorRow>({
+    {"MatMul", 1, make_matmul, Passing::products},
+    {"Gemm", 1, make_gemm, Passing::products},
+    {"Conv", 1, make_conv, Passing::products},
+    {"ConvTranspose", 1, make_conv_transpose, Passing::products},
+    {"Einsum", 12, make_einsum, Passing::products},
+});
+
+}  // namespace
+
+std::span<const OperatorRow> product_rows() { return kProductRows; }
+
+namespace {
+
+// Convolutions.
+
+struct ConvShape {
+  std::uint64_t groups = 1;
+  std::uint64_t inputs = 0;   // channels of the input in one group
+  std::uint64_t outputs = 0;  // likewise of the output
+  Dims spatial;               // of the input
+  Dims kernel;
+};
+
+std::unexpected<Error> no_weights(const Tensor& x, const Tensor& w) {
+  return not_computed("its weights " + dims_text(w.dims()) + " do not fit its input " +
+                      dims_text(x.dims()));
+}
+
+// The base of both directions; they differ in how a tap finds its input.
+template <typename Axis>
+class Convolution : public Operator {
+ public:
+  Convolution(Tensor& x, Tensor& w, Tensor* bias, Output output, ConvShape shape,
+              std::vector<Axis> axes, const Arithmetic& arithmetic)
+      : Operator(std::move(output)),
+        x_(x),
+        w_(w),
+        bias_(bias),
+        shape_(std::move(shape)),
+        axes_(std::move(axes)),
+        image_(element_count(shape_.spatial).value_or(0)),
+        taps_(element_count(shape_.kernel).value_or(0)),
+        arithmetic_(arithmetic) {}
+
+  double terms() const override { return static_cast<double>(shape_.inputs * taps_); }
+
+ protected:
+  Tensor& x_;
+  Tensor& w_;
+  Tensor* bias_;
+  ConvShape shape_;
+  std::vector<Axis> axes_;
+  std::uint64_t image_;
+  std::uint64_t taps_;
+  const Arithmetic& arithmetic_;
+};
+
+class Conv final : public Convolution<WindowAxis> {
+ public:
+  using Convolution::Convolution;
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    Dims index = index_of(number, outputs()[0].dims);
+    const std::uint64_t channel = index[1];
+    const std::uint64_t own = shape_.inputs * taps_;  // weights of a channel
+    Sum sum;
+    index[1] = channel / shape_.outputs;
+    if (own <= kMostKept) {
+      const Place& place = place_at(std::move(index), own);
+      weights_.resize(own);
+      w_.operands(channel * own, weights_);
+      for (const auto& [weight, x] : place.inputs) add_product(sum, x, weights_[weight]);
+    } else {
+      for_each_input(index, [&](std::uint64_t weight, std::uint64_t x) {
+        add_product(sum, x_.operand(x), w_.operand(channel * own + weight));
+      });
+    }
+    if (bias_ != nullptr) add_term(sum, bias_->operand(channel));
+    return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
+  }
+
+ private:
+  static constexpr std::uint64_t kMostKept = 1U << 16;  // inputs of all places
+
+  struct Input {
+    std::uint64_t weight = 0;  // its number among those of a channel
+    Tensor::Operand x{};
+  };
+  struct Place {
+    Dims at;  // of an output, with its group in place of its channel
+    std::vector<Input> inputs;
+  };
+
+  // `index`: of an output, with its group in place of its channel.
+  template <typename Take>
+  void for_each_input(const Dims& index, Take&& take) {
+    const std::uint64_t first = index[0] * x_.dims()[1] + index[1] * shape_.inputs;
+    for (std::uint64_t c = 0; c < shape_.inputs; ++c)
+      for_each_tap(axes_, std::span(index).subspan(2), [&](std::uint64_t tap, std::uint64_t place) {
+        take(c * taps_ + tap, (first + c) * image_ + place);
+      });
+  }
+
+  // All channels of a group take the same inputs at a place; `own` of them where none is padding.
+  const Place& place_at(Dims index, std::uint64_t own) {
+    const auto known = std::ranges::find(places_, index, &Place::at);
+    if (known != places_.end()) return *known;
+    if ((places_.size() + 1) * own > kMostKept) places_.pop_front();
+    Place& place = places_.emplace_back(std::move(index));
+    place.inputs.reserve(own);
+    for_each_input(place.at, [&](std::uint64_t weight, std::uint64_t x) {
+      place.inputs.push_back({weight, x_.operand(x)});
+    });
+    return place;
+  }
+
+  std::deque<Place> places_;
+  std::vector<Tensor::Operand> weights_;
+};
+
+// One dim of a transposed convolution: input i and tap k meet in i * stride + k * dilation - pad.
+struct SpreadAxis {
+  std::uint64_t input = 0;
+  std::uint64_t kernel = 0;
+  std::int64_t stride = 1;
+  std::int64_t dilation = 1;
+  std::int64_t pad = 0;
+
+  // The input that tap k brings to this output; nothing: none.
+  std::optional<std::uint64_t> input_of(std::uint64_t output, std::uint64_t tap) const {
+    const std::int64_t at =
+        static_cast<std::int64_t>(output) + pad - static_cast<std::int64_t>(tap) * dilation;
+    if (at < 0 || at % stride != 0) return std::nullopt;
+    const auto found = static_cast<std::uint64_t>(at / stride);
+    return found < input ? std::optional(found) : std::nullopt;
+  }
+};
+
+class ConvTranspose final : public Convolution<SpreadAxis> {
+ public:
+  using Convolution::Convolution;
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const Dims index = index_of(number, outputs()[0].dims);
+    const std::uint64_t group = index[1] / shape_.outputs;
+    const std::uint64_t channel = index[1] % shape_.outputs;
+    Sum sum;
+    Dims tap(axes_.size());
+    for (std::uint64_t t = 0; t < taps_; ++t) {
+      index_into(t, shape_.kernel, tap);
+      const auto place = place_of(index, tap);
+      if (!place) continue;
+      for (std::uint64_t c = 0; c < shape_.inputs; ++c) {
+        const std::uint64_t input = group * shape_.inputs + c;
+        add_product(sum, x_.operand((index[0] * x_.dims()[1] + input) * image_ + *place),
+                    w_.operand((input * shape_.outputs + channel) * taps_ + t));
+      }
+    }
+    if (bias_ != nullptr) add_term(sum, bias_->operand(index[1]));
+    return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
+  }
+
+ private:
+  std::optional<std::uint64_t> place_of(const Dims& index, const Dims& tap) const {
+    std::uint64_t place = 0;
+    for (std::size_t d = 0; d < axes_.size(); ++d) {
+      const auto input = axes_[d].input_of(index[d + 2], tap[d]);
+      if (!input) return std::nullopt;
+      place = place * axes_[d].input + *input;
+    }
+    return place;
+  }
+};
+
+Result<Tensor*> bias_of(const Call& call, std::uint64_t channels) {
+  if (!call.has_input(2)) return nullptr;
+  Tensor* const bias = call.inputs[2];
+  if (bias->elements() != channels)
+    return not_computed("its bias has " + std::to_string(bias->elements()) + " elements, not " +
+                        std::to_string(channels));
+  return bias;
+}
+
+Result<ConvShape> shape_of(const Call& call, const Tensor& x, const Tensor& w) {
+  ConvShape shape;
+  const std::int64_t groups = call.integer("group", 1);
+  if (x.rank() < 3 || w.rank() != x.rank() || groups < 1 || x.elements() == 0 || w.elements() == 0)
+    return no_weights(x, w);
+  shape.groups = static_cast<std::uint64_t>(groups);
+  shape.spatial.assign(x.dims().begin() + 2, x.dims().end());
+  shape.kernel.assign(w.dims().begin() + 2, w.dims().end());
+  if (x.dims()[1] % shape.groups != 0) return no_weights(x, w);
+  shape.inputs = x.dims()[1] / shape.groups;
+  BTF_TRY(check_terms(w.elements() / std::max<std::uint64_t>(1, w.dims()[0])));
+  BTF_TRY(check_terms(element_count(shape.kernel).value_or(UINT64_MAX)));
+  return shape;
+}
+
+// The padding that a transposed convolution's output takes off, or that follows from its size.
+Result<Dims> spread(const Call& call, const ConvShape& shape, std::vector<SpreadAxis>& axes) {
+  const std::size_t count = shape.spatial.size();
+  BTF_ASSIGN(const auto strides, per_dim(call, "strides", count, 1));
+  BTF_ASSIGN(const auto dilations, per_dim(call, "dilations", count, 1));
+  BTF_ASSIGN(const auto pads, per_dim(call, "pads", 2 * count, 0));
+  BTF_ASSIGN(const auto more, per_dim(call, "output_padding", count, 0));
+  const std::vector<std::int64_t> wanted = call.integers("output_shape");
+  const std::string automatic = call.text("auto_pad", "NOTSET");
+  if (!wanted.empty() && wanted.size() < count)
+    return not_computed("its output_shape cannot be used");
+  Dims dims;
+  for (std::size_t d = 0; d < count; ++d) {
+    const auto input = static_cast<std::int64_t>(shape.spatial[d]);
+    const auto kernel = static_cast<std::int64_t>(shape.kernel[d]);
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    if (strides[d] < 1 || dilations[d] < 1 || input > kMost || kernel > kMost)
+      return not_computed("its strides or dilations cannot be used");
+    const std::int64_t reach = (input - 1) * strides[d] + more[d] + (kernel - 1) * dilations[d] + 1;
+    std::int64_t begin = pads[d];
+    std::int64_t output = reach - begin - pads[d + count];
+    const bool same = automatic.starts_with("SAME");
+    if (automatic == "VALID") {
+      begin = 0;
+      output = reach;
+    }
+    if (!wanted.empty() || same) {
+      output = wanted.empty() ? input * strides[d] : wanted[wanted.size() - count + d];
+      const std::int64_t padding = std::max<std::int64_t>(0, reach - output);
+      begin = automatic == "SAME_UPPER" ? padding / 2 : padding - padding / 2;
+      if (automatic == "NOTSET") begin = padding / 2;
+    }
+    if (output < 1 || output > kMost) return not_computed("its output has no elements");
+    axes.push_back({shape.spatial[d], shape.kernel[d], strides[d], dilations[d], begin});
+    dims.push_back(static_cast<std::uint64_t>(output));
+  }
+  return dims;
+}
+
+}  // namespace
+
+MadeOperator make_conv(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(Tensor* const w, call.input(1));
+  BTF_ASSIGN(ConvShape shape, shape_of(call, *x, *w));
+  const std::uint64_t channels = w->dims()[0];
+  if (w->dims()[1] != shape.inputs || channels % shape.groups != 0) return no_weights(*x, *w);
+  shape.outputs = channels / shape.groups;
+  BTF_ASSIGN(Tensor* const bias, bias_of(call, channels));
+  BTF_ASSIGN(std::vector<WindowAxis> axes, window_axes(call, shape.spatial, shape.kernel, false));
+  Dims dims{x->dims()[0], channels};
+  for (const WindowAxis& axis : axes) dims.push_back(axis.output);
+  return std::make_unique<Conv>(*x, *w, bias, Operator::Output{std::move(dims), x->dtype()},
+                                std::move(shape), std::move(axes), call.arithmetic);
+}
+
+MadeOperator make_conv_transpose(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(Tensor* const w, call.input(1));
+  BTF_ASSIGN(ConvShape shape, shape_of(call, *x, *w));
+  if (w->dims()[0] != x->dims()[1]) return no_weights(*x, *w);
+  shape.outputs = w->dims()[1];
+  const Checked channels = checked_mul(shape.outputs, shape.groups);
+  if (!channels) return no_weights(*x, *w);
+  BTF_ASSIGN(Tensor* const bias, bias_of(call, *channels));
+  std::vector<SpreadAxis> axes;
+  BTF_ASSIGN(const Dims spatial, spread(call, shape, axes));
+  Dims dims{x->dims()[0], *channels};
+  dims.insert(dims.end(), spatial.begin(), spatial.end());
+  return std::make_unique<ConvTranspose>(*x, *w, bias,
+                                         Operator::Output{std::move(dims), x->dtype()},
+                                         std::move(shape), std::move(axes), call.arithmetic);
+}
+
+namespace {
+
+// Products of matrices.
+
+// Where a row or a column of an operand begins, and how far apart its elements are.
+struct MatrixLine {
+  std::uint64_t first = 0;
+  std::uint64_t step = 1;
+};
+
+class MatMul final : public Operator {
+ public:
+  // `rows` and `columns` of 0: the operand is a vector there.
+  MatMul(Tensor& a, Tensor& b, Output output, const Dims& batch, std::uint64_t rows,
+         std::uint64_t columns, std::uint64_t inner, const Arithmetic& arithmetic)
+      : Operator(std::move(output)),
+        a_(a),
+        b_(b),
+        rows_(rows),
+        columns_(columns),
+        inner_(inner),
+        arithmetic_(arithmetic),
+        a_batch_(batch_of(a), batch),
+        b_batch_(batch_of(b), batch) {}
+
+  static Dims batch_of(const Tensor& tensor) {
+    const std::size_t matrix = std::min<std::size_t>(tensor.rank(), 2);
+    return {tensor.dims().begin(), tensor.dims().end() - static_cast<std::ptrdiff_t>(matrix)};
+  }
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const std::uint64_t columns = std::max<std::uint64_t>(columns_, 1);
+    const std::uint64_t rows = std::max<std::uint64_t>(rows_, 1);
+    const std::uint64_t column = number % columns;
+    const std::uint64_t row = number / columns % rows;
+    const std::uint64_t batch = number / columns / rows;
+    const MatrixLine left{(a_batch_.number(batch) * rows + row) * inner_, 1};
+    const MatrixLine right{b_batch_.number(batch) * inner_ * columns + column, columns};
+    Sum sum;
+    for (std::uint64_t k = 0; k < inner_; ++k)
+      add_product(sum, a_.operand(left.first + k * left.step),
+                  b_.operand(right.first + k * right.step));
+    return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
+  }
+
+  double terms() const override { return static_cast<double>(inner_); }
+
+ private:
+  Tensor& a_;
+  Tensor& b_;
+  std::uint64_t rows_;
+  std::uint64_t columns_;
+  std::uint64_t inner_;
+  const Arithmetic& arithmetic_;
+  Broadcast a_batch_;
+  Broadcast b_batch_;
+};
+
+class Gemm final : public Operator {
+ public:
+  struct Form {
+    bool left_turned = false;
+    bool right_turned = false;
+    double alpha = 1;
+    double beta = 1;
+  };
+
+  Gemm(Tensor& a, Tensor& b, Tensor* c, Output output, const Form& form, std::uint64_t inner,
+       const Arithmetic& arithmetic)
+      : Operator(std::move(output)),
+        a_(a),
+        b_(b),
+        c_(c),
+        form_(form),
+        rows_(outputs()[0].dims[0]),
+        columns_(outputs()[0].dims[1]),
+        inner_(inner),
+        arithmetic_(arithmetic) {
+    if (c_ != nullptr) c_place_ = Broadcast(c_->dims(), outputs()[0].dims);
+  }
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const std::uint64_t row = number / columns_;
+    const std::uint64_t column = number % columns_;
+    const MatrixLine left =
+        form_.left_turned ? MatrixLine{row, rows_} : MatrixLine{row * inner_, 1};
+    const MatrixLine right =
+        form_.right_turned ? MatrixLine{column * inner_, 1} : MatrixLine{column, columns_};
+    Sum sum;
+    for (std::uint64_t k = 0; k < inner_; ++k) {
+      Tensor::Operand a = a_.operand(left.first + k * left.step);
+      a.value *= form_.alpha;
+      a.own *= form_.alpha;
+      a.error *= std::abs(form_.alpha);
+      add_product(sum, a, b_.operand(right.first + k * right.step));
+    }
+    if (c_ != nullptr) {
+      const Tensor::Operand c = c_->operand(c_place_.number(number));
+      sum.add(form_.beta * c.value, form_.beta * c.own, std::abs(form_.beta) * c.error);
+    }
+    return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
+  }
+
+  double terms() const override { return static_cast<double>(inner_); }
+
+ private:
+  Tensor& a_;
+  Tensor& b_;
+  Tensor* c_;
+  Form form_;
+  std::uint64_t rows_;
+  std::uint64_t columns_;
+  std::uint64_t inner_;
+  const Arithmetic& arithmetic_;
+  Broadcast c_place_;
+};
+
+std::unexpected<Error> no_product(const Tensor& a, const Tensor& b) {
+  return not_computed("its inputs " + dims_text(a.dims()) + " and " + dims_text(b.dims()) +
+                      " are no product");
+}
+
+}  // namespace
+
+MadeOperator make_matmul(const Call& call) {
+  BTF_ASSIGN(Tensor* const a, call.input(0));
+  BTF_ASSIGN(Tensor* const b, call.input(1));
+  if (a->rank() == 0 || b->rank() == 0) return no_product(*a, *b);
+  const bool vector_left = a->rank() == 1;
+  const bool vector_right = b->rank() == 1;
+  const std::uint64_t inner = a->dims().back();
+  if ((vector_right ? b->dims()[0] : b->dims()[b->rank() - 2]) != inner) return no_product(*a, *b);
+  BTF_ASSIGN(const Dims batch, broadcast(MatMul::batch_of(*a), MatMul::batch_of(*b)));
+  BTF_TRY(check_terms(inner));
+  Dims dims = batch;
+  const std::uint64_t rows = vector_left ? 0 : a->dims()[a->rank() - 2];
+  const std::uint64_t columns = vector_right ? 0 : b->dims().back();
+  if (!vector_left) dims.push_back(rows);
+  if (!vector_right) dims.push_back(columns);
+  return std::make_unique<MatMul>(*a, *b, Operator::Output{dims, a->dtype()}, batch, rows, columns,
+                                  inner, call.arithmetic);
+}
+
+MadeOperator make_gemm(const Call& call) {
+  BTF_ASSIGN(Tensor* const a, call.input(0));
+  BTF_ASSIGN(Tensor* const b, call.input(1));
+  if (a->rank() != 2 || b->rank() != 2) return no_product(*a, *b);
+  const Gemm::Form form{call.integer("transA", 0) != 0, call.integer("transB", 0) != 0,
+                        call.real("alpha", 1), call.real("beta", 1)};
+  const std::uint64_t inner = a->dims()[form.left_turned ? 0 : 1];
+  if (b->dims()[form.right_turned ? 1 : 0] != inner) return no_product(*a, *b);
+  BTF_TRY(check_terms(inner));
+  const Dims dims{a->dims()[form.left_turned ? 1 : 0], b->dims()[form.right_turned ? 0 : 1]};
+  Tensor* const c = call.has_input(2) ? call.inputs[2] : nullptr;
+  if (c != nullptr) {
+    BTF_ASSIGN(const Dims all, broadcast(c->dims(), dims));
+    if (all != dims) return no_product(*a, *c);
+  }
+  return std::make_unique<Gemm>(*a, *b, c, Operator::Output{dims, a->dtype()}, form, inner,
+                                call.arithmetic);
+}
+
+namespace {
+
+// Einsum: sums over the letters of an equation that its result does not name.
+
+// Labels of an operand's dims. An ellipsis stands for labels of its own: '0' is its last dim, '1'
+// the one before.
+using Labels = std::string;
+
+constexpr std::string_view kEllipsis = "...";
+constexpr std::size_t kMostHidden = 10;  // dims of an ellipsis
+
+Result<Labels> labels_of(std::string_view text, std::size_t hidden) {
+  Labels labels;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at).starts_with(kEllipsis)) {
+      for (std::size_t d = hidden; d-- > 0;) labels += static_cast<char>('0' + d);
+      at += kEllipsis.size() - 1;
+    } else if ((text[at] >= 'a' && text[at] <= 'z') || (text[at] >= 'A' && text[at] <= 'Z')) {
+      labels += text[at];
+    } else {
+      return not_computed("its equation cannot be read");
+    }
+  }
+  return labels;
+}
+
+struct EinsumTerm {
+  Tensor* tensor = nullptr;
+  Dims result_steps;  // in this operand, for each dim of the result
+  Dims summed_steps;  // and for each label that is summed over
+};
+
+class Einsum final : public Operator {
+ public:
+  Einsum(std::vector<EinsumTerm> terms, Dims summed, std::uint64_t count, Output output,
+         const Arithmetic& arithmetic)
+      : Operator(std::move(output)),
+        terms_(std::move(terms)),
+        summed_(std::move(summed)),
+        count_(count),
+        arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const Dims index = index_of(number, outputs()[0].dims);
+    std::vector<std::uint64_t> first;
+    for (const EinsumTerm& term : terms_) first.push_back(along(index, term.result_steps));
+    Sum sum;
+    Dims at(summed_.size());
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      index_into(i, summed_, at);
+      Tensor::Operand product{1, 0, 0};
+      for (std::size_t t = 0; t < terms_.size(); ++t) {
+        const Tensor::Operand next =
+            terms_[t].tensor->operand(first[t] + along(at, terms_[t].summed_steps));
+        product = {product.value * next.value,
+                   std::hypot(product.own * next.value, next.own * product.value),
+                   product.error * std::abs(next.value) + next.error * std::abs(product.value)};
+        // Three factors are two products, of which the first is rounded as any result.
+        if (t > 0 && t + 1 < terms_.size())
+          product.error += arithmetic_.result * std::abs(product.value);
+      }
+      add_term(sum, product);
+    }
+    return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
+  }
+
+  double terms() const override { return static_cast<double>(count_); }
+
+ private:
+  static std::uint64_t along(const Dims& index, const Dims& steps) {
+    std::uint64_t number = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) number += index[d] * steps[d];
+    return number;
+  }
+
+  std::vector<EinsumTerm> terms_;
+  Dims summed_;
+  std::uint64_t count_;
+  const Arithmetic& arithmetic_;
+};
+
+std::vector<std::string> split(const std::string& text, char by) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == by)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+// Without "->": what occurs once, in alphabetical order, behind the ellipsis.
+std::string implied_result(const std::vector<std::string>& operands) {
+  std::map<char, int> seen;
+  bool hidden = false;
+  for (const std::string& operand : operands)
+    for (const char c : operand) {
+      hidden |= c == '.';
+      if (c != '.') ++seen[c];
+    }
+  std::string result = hidden ? std::string(kEllipsis) : "";
+  for (const auto& [label, times] : seen)
+    if (times == 1) result += label;
+  return result;
+}
+
+Dims steps_of(const Labels& own, const Dims& dims, const Labels& wanted) {
+  const Dims strides = row_major_strides(dims);
+  Dims steps(wanted.size(), 0);
+  for (std::size_t w = 0; w < wanted.size(); ++w)
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (own[d] == wanted[w] && dims[d] != 1) steps[w] += strides[d];
+  return steps;
+}
+
+}  // namespace
+
+MadeOperator make_einsum(const Call& call) {
+  std::string equation = call.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  const std::vector<std::string> operands = split(equation.substr(0, arrow), ',');
+  const std::string result =
+      arrow == std::string::npos ? implied_result(operands) : equation.substr(arrow + 2);
+  if (operands.size() != call.inputs.size())
+    return not_computed("its equation has " + std::to_string(operands.size()) + " operands");
+  std::map<char, std::uint64_t> sizes;
+  std::vector<Labels> labels;
+  std::size_t most_hidden = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    BTF_ASSIGN(Tensor* const tensor, call.input(i));
+    const bool has_hidden = operands[i].contains(kEllipsis);
+    const std::size_t named = operands[i].size() - (has_hidden ? kEllipsis.size() : 0);
+    if (named > tensor->rank() || (!has_hidden && named != tensor->rank()) ||
+        tensor->rank() - named > kMostHidden)
+      return not_computed("its equation does not fit its inputs");
+    const std::size_t hidden = tensor->rank() - named;
+    most_hidden = std::max(most_hidden, hidden);
+    BTF_ASSIGN(labels.emplace_back(), labels_of(operands[i], hidden));
+    if (labels[i].size() != tensor->rank()) return not_computed("its equation cannot be read");
+    for (std::size_t d = 0; d < tensor->rank(); ++d) {
+      std::uint64_t& size = sizes.try_emplace(labels[i][d], 1).first->second;
+      if (size != 1 && tensor->dims()[d] != 1 && size != tensor->dims()[d])
+        return not_computed("its equation does not fit its inputs");
+      if (size == 1) size = tensor->dims()[d];
+    }
+  }
+  BTF_ASSIGN(const Labels wanted, labels_of(result, most_hidden));
+  Labels summed;
+  Dims dims;
+  Dims summed_dims;
+  for (const char label : wanted) {
+    if (!sizes.contains(label) || std::ranges::count(wanted, label) > 1)
+      return not_computed("its equation cannot be read");
+    dims.push_back(sizes[label]);
+  }
+  for (const auto& [label, size] : sizes) {
+    if (wanted.contains(label)) continue;
+    summed += label;
+    summed_dims.push_back(size);
+  }
+  const Checked count = element_count(summed_dims);
+  BTF_TRY(check_terms(count.value_or(UINT64_MAX)));
+  std::vector<EinsumTerm> terms;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    terms.push_back({call.inputs[i], steps_of(labels[i], call.inputs[i]->dims(), wanted),
+                     steps_of(labels[i], call.inputs[i]->dims(), summed)});
+  const DType dtype = call.inputs[0]->dtype();
+  return std::make_unique<Einsum>(std::move(terms), std::move(summed_dims), *count,
+                                  Operator::Output{std::move(dims), dtype}, call.arithmetic);
+}
+
+}  // namespace btf::network

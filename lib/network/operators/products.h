@@ -1,0 +1,14 @@
+// The operators that sum products, a file for each kind.
+#pragma once
+
+#include "network/operators/table.h"
+
+namespace btf::network {
+
+MadeOperator make_matmul(const Call& call);
+MadeOperator make_gemm(const Call& call);
+MadeOperator make_conv(const Call& call);
+MadeOperator make_conv_transpose(const Call& call);
+MadeOperator make_einsum(const Call& call);
+
+}  // namespace btf::network

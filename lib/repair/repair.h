@@ -1,0 +1,18 @@
+// repair() of bytes that are no file, to an output that is no path.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "btf/repair.h"
+#include "convert/convert_file.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+// The name is for errors.
+Result<RepairSummary> repair_into(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                  const MakeSink& make_sink, const RepairOptions& options,
+                                  const RepairReport& report = {});
+
+}  // namespace btf

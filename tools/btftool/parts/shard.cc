@@ -1,0 +1,94 @@
+#include "parts/shard.h"
+
+#include <utility>
+
+#include "btf/try.h"
+#include "io/text.h"
+
+namespace btftool {
+
+btf::Result<std::vector<std::string>> deciding(
+    const std::vector<std::string>& options, const std::vector<std::optional<std::string>>& files) {
+  std::vector<std::string> words = options;
+  for (const std::optional<std::string>& path : files) {
+    if (!path) continue;
+    const auto text = read_text(*path);
+    if (!text) return std::unexpected(text.error().in_file(*path));
+    words.push_back(*text);
+  }
+  return words;
+}
+
+ShardPart::ShardPart(const Context& context, const PartOptions& options, btf::PartHead head)
+    : context_(context), options_(options), head_(std::move(head)) {
+  head_.shard = options.shard;
+  head_.version = BTFTOOL_VERSION;
+  head_.options = options.options;
+}
+
+btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
+    std::span<const btf::PlannedPair> items, const char* item,
+    const std::vector<std::optional<std::string>>& files) {
+  item_ = item;
+  BTF_ASSIGN(const std::vector<std::string> words, deciding(head_.options, files));
+  head_.plan = btf::plan_digest(head_.command, words, head_.shard.of, items);
+  head_.items = items.size();
+  if (options_.shard.number != 1) {
+    head_.others.clear();
+    head_.warnings.clear();
+  }
+  BTF_ASSIGN(writer_, btf::PartWriter::create(options_.path, head_, options_.resume));
+  if (!writer_->note().empty()) context_.log.warning(writer_->note());
+  const std::vector<std::uint64_t> shards = btf::shards_of_pairs(items, options_.shard.of);
+  std::vector<std::uint64_t> open;
+  for (std::uint64_t i = 0; i < shards.size(); ++i) {
+    if (shards[i] != options_.shard.number) continue;
+    ++own_;
+    writer_->has(i) ? void(++kept_) : open.push_back(i);
+  }
+  last_ = std::chrono::steady_clock::now();
+  return open;
+}
+
+// While it was read, or since all items were planned.
+bool ShardPart::was_changed(const ReadFile& file) {
+  const bool as_planned = !file.planned || !file.before || file.before->bytes == *file.planned;
+  if (btf::FileState::of(file.path) == file.before && as_planned) return false;
+  if (status_)
+    status_ = std::unexpected(btf::Error{
+        btf::ErrorCode::io, "the file was changed since the shard began; it is to be run again"}
+                                  .in_file(file.path));
+  return true;
+}
+
+void ShardPart::add(btf::PartLine line, std::span<const ReadFile> read,
+                    std::span<const std::string> written) {
+  for (const ReadFile& file : read) {
+    if (was_changed(file)) return;
+    line.files.push_back(file.before);
+  }
+  for (const std::string& path : written) line.files.push_back(btf::FileState::of(path));
+  if (btf::Status added = writer_->add(line); status_ && !added) status_ = std::move(added);
+}
+
+void ShardPart::add_measured(btf::PartLine line, const std::string& name,
+                             const std::string& trouble, std::span<const ReadFile> read) {
+  const auto now = std::chrono::steady_clock::now();
+  line.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  if (!trouble.empty()) context_.log.error("'" + name + "' could not be measured: " + trouble);
+  add(std::move(line), read);
+}
+
+btf::Status ShardPart::finish() {
+  if (!writer_) return {};
+  BTF_TRY(status_);
+  BTF_TRY(writer_->finish());
+  if (context_.global.quiet) return {};
+  std::string line = "shard " + std::to_string(options_.shard.number) + " of " +
+                     std::to_string(options_.shard.of) + ": " + counted(own_, item_);
+  if (kept_ > 0) line += ", " + std::to_string(kept_) + " from before";
+  context_.out.text(line + ", " + printable(options_.path) + "\n");
+  return {};
+}
+
+}  // namespace btftool

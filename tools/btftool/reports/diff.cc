@@ -1,0 +1,467 @@
+// The command to type next after a comparison of many tensors.
+#include "reports/diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "btf/diff/picture.h"
+#include "btf/diff/set_diff.h"
+#include "btf/output.h"
+#include "btf/try.h"
+#include "btf/value.h"
+#include "cli/support.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+// Limits of single tensors go by a number or name that another set of tensors lacks: they are
+// resolved. So are those of a file of rules.
+btf::Tolerance tolerance_of(const DiffCommand& command, const btf::TensorDiff& diff) {
+  btf::Tolerance own;
+  for (const TensorTolerance& given : command.tensor_tolerances) {
+    if (!btf::is_for(given, diff)) continue;
+    if (given.tolerance.rtol) own.rtol = given.tolerance.rtol;
+    if (given.tolerance.atol) own.atol = given.tolerance.atol;
+    if (given.tolerance.ulp) own.ulp = given.tolerance.ulp;
+  }
+  const btf::Tolerance& general = command.diff.tolerance;
+  if (!own.rtol) own.rtol = general.rtol;
+  if (!own.atol) own.atol = general.atol;
+  if (!own.ulp) own.ulp = general.ulp;
+  return own;
+}
+
+// Will --tensor take it for this name alone?
+bool is_plain(std::string_view name) {
+  return !name.empty() && name.find_first_of("*?[],!@\\") == name.npos &&
+         name.find_first_not_of("0123456789-") != name.npos;
+}
+
+// The option that takes this pair out of two sets by its names; empty: it cannot be typed so.
+std::string by_name(const btf::DiffTensor& actual, const btf::DiffTensor& golden) {
+  if (is_plain(golden.name) && actual.name == golden.name) return "--tensor=" + golden.name;
+  if (actual.name.empty() || golden.name.empty() ||
+      (actual.name + golden.name).find_first_of(",:") != std::string::npos)
+    return {};
+  const auto named = [](const std::string& name) {
+    const bool number = name.find_first_not_of("0123456789-") == name.npos;
+    return (number || name.starts_with('@') ? "@" : "") + name;
+  };
+  return "--pair=" + named(actual.name) + ":" + named(golden.name);
+}
+
+bool by_globs(const std::vector<SpecRule>& rules) {
+  return std::ranges::any_of(rules, [](const SpecRule& rule) { return !rule.glob.empty(); });
+}
+
+// A file of rules may have some for other tensors than this pair, which would be trouble: what it
+// says of files goes in front of what the command line does.
+void add_ruled_specs(const std::string& option, const std::vector<SpecRule>& specs,
+                     std::vector<std::string>& words) {
+  for (const SpecRule& rule : specs)
+    if (!rule.source.starts_with("--")) words.push_back(option + "=" + rule.glob + "=" + rule.spec);
+}
+
+// Files whose specs take their dims from the other side have no tensors by themselves that names
+// could choose among: it is the pair of files that is chosen, by what both are called up to their
+// endings. Empty: there are none such.
+std::string by_file(const DiffCommand& command, const btf::FilePair& pair) {
+  const auto lacks_dims = [](const SpecRule& rule) {
+    return btf::spec_without_dims(rule.spec).has_value();
+  };
+  if (std::ranges::none_of(command.actual_specs, lacks_dims) &&
+      std::ranges::none_of(command.golden_specs, lacks_dims))
+    return {};
+  const auto below = [](const std::string& directory, const std::string& path) {
+    const std::string begin = directory + (directory.ends_with('/') ? "" : "/");
+    return path.starts_with(begin) ? path.substr(begin.size()) : std::string();
+  };
+  const auto stem = [](const std::string& path) {
+    const std::size_t dot = path.rfind('.');
+    const std::size_t slash = path.rfind('/');
+    return dot == path.npos || (slash != path.npos && dot < slash) ? path : path.substr(0, dot);
+  };
+  const std::string actual = below(command.actual, pair.actual);
+  const std::string golden = below(command.golden, pair.golden);
+  if (actual.empty() || golden.empty() || stem(actual) != stem(golden)) return {};
+  std::string glob;
+  for (const char c : stem(golden))
+    glob +=
+        std::string(std::string_view("*?[]\\").find(c) == std::string_view::npos ? "" : "\\") + c;
+  return "--include=" + glob + (stem(golden) == golden ? "" : ".*");
+}
+
+// A permutation is for tensors that have as many dims, and a scale for codes: without such a tensor
+// they are trouble.
+bool is_about(const std::string& given, const DiffCommand& command, const btf::TensorDiff& diff) {
+  if (given.starts_with("--permute="))
+    return command.diff.permute->order.size() == diff.actual->dims.size();
+  if (given.starts_with("--actual-scale=")) return diff.actual->codes.has_value();
+  if (given.starts_with("--golden-scale=")) return diff.golden->codes.has_value();
+  return true;
+}
+
+// This pair alone, judged as it was.
+std::string compare_again(const DiffCommand& command, bool directories, const btf::FilePair& pair,
+                          const btf::TensorDiff& diff, std::vector<std::string> words) {
+  add_ruled_specs("--actual-spec", command.actual_specs, words);
+  add_ruled_specs("--golden-spec", command.golden_specs, words);
+  for (const std::string& given : command.of_pair)
+    if (is_about(given, command, diff)) words.push_back(given);
+  const btf::Tolerance tolerance = tolerance_of(command, diff);
+  if (tolerance.rtol) words.push_back("--rtol=" + btf::number_text(*tolerance.rtol));
+  if (tolerance.atol) words.push_back("--atol=" + btf::number_text(*tolerance.atol));
+  if (tolerance.ulp) words.push_back(fmt::format("--ulp={}", *tolerance.ulp));
+  // Scales may be in other files, and specs go by paths: then it takes the directories.
+  const bool whole = directories && (command.diff.dequantize || by_globs(command.actual_specs) ||
+                                     by_globs(command.golden_specs));
+  if (!whole) {
+    words.push_back(fmt::format("--pair={}:{}", diff.actual->index, diff.golden->index));
+    return command_line("diff", words, std::vector{pair.actual, pair.golden});
+  }
+  std::string file = by_file(command, pair);
+  for (const std::string& given : command.of_files)
+    if (file.empty() || !given.starts_with("--include=")) words.push_back(given);
+  if (!file.empty()) words.push_back(std::move(file));
+  std::string tensor = by_name(*diff.actual, *diff.golden);
+  if (tensor.empty()) return {};
+  words.push_back(std::move(tensor));
+  return command_line("diff", words, std::vector{command.actual, command.golden});
+}
+
+// The options that make the dims of the two equal, and their numbers, perhaps but for noise.
+std::vector<std::string> equalising(const DiffCommand& command, const btf::TensorDiff& diff) {
+  if (diff.result != btf::DiffResult::shape || diff.hints.empty()) return {};
+  if (command.diff.permute || command.diff.squeeze || command.diff.reshape_actual) return {};
+  std::string_view edit = diff.hints.front().evidence;
+  if (edit.starts_with(btf::kGivenGoldensDims)) return {"--reshape=actual"};
+  if (!edit.starts_with(btf::kEqualAfter)) return {};
+  edit.remove_prefix(btf::kEqualAfter.size());
+  edit = edit.substr(0, edit.find(", but for noise"));
+  edit = edit.substr(0, edit.find(", then actual"));
+  if (edit == "squeeze") return {"--squeeze"};
+  if (edit == "reshape") return {"--reshape=actual"};
+  constexpr std::string_view kSqueezed = " and squeeze";
+  const bool squeezed = edit.ends_with(kSqueezed);
+  if (squeezed) edit.remove_suffix(kSqueezed.size());
+  std::string option = "--" + std::string(edit);
+  std::ranges::replace(option, ' ', '=');
+  std::vector<std::string> options{std::move(option)};
+  if (squeezed) options.emplace_back("--squeeze");
+  return options;
+}
+
+// What each file has, in place of a comparison that there cannot be. Files that had to be described
+// would have to be so again.
+std::string list_both(const DiffCommand& command, const btf::FilePair& pair,
+                      const btf::TensorDiff& diff) {
+  const auto described = [](const btf::OpenOptions& open, const std::vector<SpecRule>& specs) {
+    return open.spec || !open.named_specs.empty() || open.layout_in || !specs.empty();
+  };
+  if (command.rules || described(command.open_actual, command.actual_specs) ||
+      described(command.open_golden, command.golden_specs))
+    return {};
+  std::vector<std::string> words;
+  if (diff.actual && diff.golden && diff.actual->index == diff.golden->index)
+    words.push_back(fmt::format("--tensor={}", diff.actual->index));
+  std::vector<std::string> files{pair.actual};
+  if (pair.golden != pair.actual) files.push_back(pair.golden);
+  return command_line("inspect", words, files);
+}
+
+// Shows where this pair of tensors differs, judged as it was; that they are the same with other
+// dims; or what the files have, where there is nothing to compare. Empty: the report has shown
+// that, or there are no files to name.
+std::string next_command(const DiffCommand& command, bool directories, const btf::FilePair& pair,
+                         const btf::TensorDiff& diff) {
+  if (command.from_json) return {};
+  if (pair.actual.empty() || pair.golden.empty() || pair.actual == "-" || pair.golden == "-")
+    return {};
+  if (diff.result == btf::DiffResult::different)
+    return command.diff.heatmap || diff.mismatched == 0
+               ? std::string()
+               : compare_again(command, directories, pair, diff, {"--heatmap"});
+  const std::vector<std::string> edits = equalising(command, diff);
+  return edits.empty() ? list_both(command, pair, diff)
+                       : compare_again(command, directories, pair, diff, edits);
+}
+
+// The command that makes this comparison again, whatever shards or parts it came from.
+std::string same_command(const DiffCommand& command) {
+  const std::vector<std::string> operands{command.actual, command.golden};
+  return command_line("diff", command.comparing,
+                      std::span(operands).first(command.from_json ? 0 : 2));
+}
+
+// "tensor 0 'fc'", "tensor 3 'fc' against 0 'fc.weight'"
+std::string both_tensors(const btf::DiffTensor& actual, const btf::DiffTensor& golden) {
+  const auto name = [](const btf::DiffTensor& tensor) {
+    return tensor.named ? " " + quoted_name(tensor.name) : std::string();
+  };
+  std::string text = fmt::format("tensor {}{}", actual.index, name(actual));
+  const bool other_name = (actual.named || golden.named) && actual.name != golden.name;
+  if (actual.index != golden.index || other_name)
+    text += fmt::format(" against {}{}", golden.index, name(golden));
+  return text;
+}
+
+// The last three dims where all others have the place's indices.
+btf::Slice around(const btf::Dims& place) {
+  btf::Slice slice;
+  for (std::size_t d = 0; d + btf::kMostPictureDims < place.size(); ++d)
+    slice.parts.emplace_back(static_cast<std::int64_t>(place[d]));
+  return slice;
+}
+
+}  // namespace
+
+bool picture_takes_output(const DiffCommand& command) {
+  return command.image.path && PictureTarget(command.image).takes_output();
+}
+
+DifferencePicture::DifferencePicture(const DiffCommand& command, bool several)
+    : command_(command), several_(several) {
+  if (command.image.path) target_.emplace(command.image);
+}
+
+void DifferencePicture::note(const btf::FilePair& files, const btf::TensorDiff& diff) {
+  if (!target_ || !diff.actual || !diff.golden) return;
+  const bool different = diff.result == btf::DiffResult::different;
+  if (!different && diff.result != btf::DiffResult::same) return;
+  different_ += different ? 1 : 0;
+  if (chosen_ && (!different || (chosen_->different && diff.worst_error() <= chosen_->error)))
+    return;
+  chosen_ = {.files = files,
+             .actual = *diff.actual,
+             .golden = *diff.golden,
+             .error = diff.worst_error(),
+             .different = different};
+  if (diff.worst_abs) chosen_->place = diff.worst_abs->index;
+}
+
+std::optional<std::uint64_t> DifferencePicture::pair() const {
+  return chosen_ ? std::optional(chosen_->files.number) : std::nullopt;
+}
+
+void DifferencePicture::draw(const Context& context, const btf::Result<btf::ComparedFiles>& files) {
+  if (!files) {
+    drawn_ = std::unexpected(files.error());
+    return;
+  }
+  btf::PictureOptions options = target_->draw();
+  if (!options.part && chosen_->place) options.part = around(*chosen_->place);
+  options.execution = context.global.execution();
+  options.execution.cancel = &watch_interrupts();
+  drawn_ = btf::draw_difference(*files->actual, *files->golden,
+                                {.actual = chosen_->actual.index, .golden = chosen_->golden.index},
+                                files->options, options);
+}
+
+btf::Status DifferencePicture::write(const Context& context) const {
+  if (!target_) return {};
+  if (!drawn_)
+    return btf::fail(
+        btf::ErrorCode::invalid_argument,
+        *command_.image.path + ": no picture: no two tensors of equal dims were compared");
+  if (!*drawn_) return std::unexpected(drawn_->error());
+  const btf::DrawnTensor& drawn = **drawn_;
+  BTF_TRY(target_->write(drawn.picture, context.out));
+  if (context.global.quiet || command_.json || target_->takes_output()) return {};
+  std::string line = target_->in_terminal() ? "" : printable(*command_.image.path) + ": ";
+  if (several_) line += printable(chosen_->files.actual) + ": ";
+  line += both_tensors(chosen_->actual, chosen_->golden);
+  if (different_ > 1) line += fmt::format(", the worst of {} that differ", different_);
+  line += fmt::format(": {}: actual, golden, error from {} to {}", drawn.facts.part,
+                      short_number(drawn.facts.least), short_number(drawn.facts.greatest));
+  context.out.line(line + specials_text(drawn.facts));
+  return {};
+}
+
+namespace {
+
+// "rtol 1e-3 for tensor 2"
+std::string of_tensor(const TensorTolerance& given) {
+  return given.text + " for " +
+         (given.glob ? printable(*given.glob) : "tensor " + std::to_string(given.tensor));
+}
+
+btf::ReportOptions report_options(const Context& context, const DiffCommand& command,
+                                  bool directories) {
+  btf::ReportOptions options{
+      .actual = command.actual,
+      .golden = command.golden,
+      .directories = directories,
+      .criteria = command.diff,
+      .schema = command.json_schema,
+      .sort = command.sort,
+      .text = {.all = command.all,
+               .figures = context.global.verbose,
+               .columns = output_columns(),
+               .whole_lines = !fits_columns(),
+               .color = context.out.colored()},
+      .member_names = [&names =
+                           context.names](std::string text) { return names.in(std::move(text)); },
+      .origin = page_origin(same_command(command)),
+      .next_command =
+          [&command, directories](const FilePair& pair, const btf::TensorDiff& diff) {
+            return next_command(command, directories, pair, diff);
+          }};
+  for (const TensorTolerance& given : command.tensor_tolerances)
+    options.tensor_criteria.push_back(of_tensor(given));
+  if (!command.tensor_criteria.empty()) options.tensor_criteria = command.tensor_criteria;
+  return options;
+}
+
+// The format of standard output, if anything is printed there.
+std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
+  if (command.part) return std::nullopt;
+  if (command.json) return btf::ReportFormat::json;
+  if (global.quiet || picture_takes_output(command)) return std::nullopt;
+  return command.summary ? btf::ReportFormat::summary : btf::ReportFormat::text;
+}
+
+}  // namespace
+
+DiffReports::DiffReports(const Context& context, const DiffCommand& command, bool directories)
+    : context_(context), command_(command) {
+  totals_.directories = directories;
+  const btf::ReportOptions options = report_options(context, command, directories);
+  if (const auto format = printed(context.global, command))
+    reports_.push_back({make_report(*format, options,
+                                    [&out = context.out](std::string_view text) -> btf::Status {
+                                      out.text(text);
+                                      return {};
+                                    }),
+                        false});
+  const auto to_file = [&](btf::ReportFormat format, const std::optional<std::string>& path) {
+    if (path)
+      reports_.push_back({make_report(format, options,
+                                      [path = *path](std::string_view text) {
+                                        return btf::write_text(path, text);
+                                      }),
+                          true});
+  };
+  to_file(btf::ReportFormat::junit, command.junit);
+  to_file(btf::ReportFormat::html, command.html);
+  if (!command.part) return;
+  auto part = std::make_unique<PartReport>(context, command, directories, options.tensor_criteria);
+  part_ = part.get();
+  reports_.push_back({std::move(part), true});
+}
+
+void DiffReports::tell_others(std::vector<std::string> paths) {
+  if (part_ != nullptr) part_->tell_others(paths);
+  totals_.others = std::move(paths);
+}
+
+btf::Result<std::vector<std::uint64_t>> DiffReports::pick(std::span<const btf::PlannedPair> pairs) {
+  return part_->pick(pairs);
+}
+
+btf::Status DiffReports::check_files() const {
+  for (const std::optional<std::string>& path : {command_.junit, command_.html}) {
+    if (path) BTF_TRY(btf::check_output(*path));
+  }
+  return {};
+}
+
+void DiffReports::begin(const FilePair& pair) {
+  if (!command_.html || command_.from_json) return begin(pair, {}, {});
+  begin(pair, btf::FileState::of(pair.actual), btf::FileState::of(pair.golden));
+}
+
+void DiffReports::begin(const FilePair& pair, const std::optional<btf::FileState>& actual,
+                        const std::optional<btf::FileState>& golden) {
+  pair_ = pair;
+  totals_.begin();
+  btf::PageOrigin origin{.newest_input = totals_.newest_input};
+  for (const auto& file : {actual, golden})
+    if (file && !command_.from_json) origin.add(*file);
+  totals_.newest_input = origin.newest_input;
+  for (const Report& row : reports_) row.report->begin(pair);
+}
+
+void DiffReports::take(const btf::TensorDiff& diff) {
+  // Only errors and causes can name options.
+  diff.error || !diff.hints.empty() ? show(context_.names.in(diff)) : show(diff);
+}
+
+void DiffReports::show(const btf::TensorDiff& diff) {
+  totals_.take(diff);
+  for (const Report& row : reports_) row.report->take(diff);
+}
+
+bool DiffReports::lists_missing() const {
+  return std::ranges::any_of(reports_,
+                             [](const Report& row) { return row.report->lists_missing(); });
+}
+
+void DiffReports::missing(const btf::TensorDiff& diff) {
+  for (const Report& row : reports_) row.report->missing(diff);
+}
+
+void DiffReports::end(PairOutcome outcome) {
+  outcome.error = context_.names.in(std::move(outcome.error));
+  totals_.end(pair_, outcome);
+  for (const Report& row : reports_) row.report->end(pair_, outcome);
+}
+
+// Files first: the report on stdout names those that could not be written. It is left out when
+// nothing of a single pair of files could be compared.
+int DiffReports::finish() {
+  btf::PageOrigin origin{.newest_input = totals_.newest_input};
+  take_given_date(origin);
+  totals_.newest_input = origin.newest_input;
+  const bool silent = totals_.troubled_files > 0 && !totals_.directories && !totals_.partly();
+  for (const bool own_file : {true, false})
+    for (const Report& row : reports_) {
+      if (row.own_file != own_file || (silent && !own_file)) continue;
+      const btf::Status status = row.report->finish(totals_);
+      if (status) continue;
+      context_.log.error(status.error());
+      totals_.unwritten = true;
+    }
+  // What a part says is judged by merge.
+  if (part_ != nullptr) return totals_.unwritten ? kTrouble : kSame;
+  switch (totals_.result()) {
+    case PairResult::same:
+      return kSame;
+    case PairResult::trouble:
+      return kTrouble;
+    default:
+      return kDifferent;
+  }
+}
+
+void DiffReports::refuse(const FilePair& pair, const btf::Error& error) {
+  totals_.directories = false;
+  begin(pair);
+  end({.result = PairResult::trouble, .error = error.text()});
+  finish();
+}
+
+btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command) {
+  btf::DiffOptions options = command.diff;
+  options.details = options.figures = false;
+  const auto format = printed(global, command);
+  if (format) ask_for(*format, options);
+  if (command.junit) ask_for(btf::ReportFormat::junit, options);
+  // A part may become any report.
+  if (command.html || command.part) ask_for(btf::ReportFormat::html, options);
+  options.hints = options.hints && options.details;
+  if (!format && !command.html && !command.part) options.heatmap.reset();
+  if (command.image.path) options.details = true;  // where the largest error is
+  return options;
+}
+
+}  // namespace btftool
