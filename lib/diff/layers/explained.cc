@@ -423,10 +423,10 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
   if (compute && !info(*compute).floating()) return std::max(u, integer_u(*compute, figures));
   if (run.grid && !compute) {
     // A layer that is on no grid is computed from layers that are.
-    // Beside codes of 16 bits weights are of 8.
+    // Weights have 8 bits where a quantised model's codes have 16.
     const double step = step_of(layer);
-    u = std::max(u, step > 0 && !is_wide(layer, step) ? step_u(step, signal)
-                                                      : integer_u(DType::int8, figures));
+    const bool wide = layer.tier == PairTier::qdq && is_wide(layer, step);
+    u = std::max(u, step > 0 && !wide ? step_u(step, signal) : integer_u(DType::int8, figures));
   }
   return u;
 }

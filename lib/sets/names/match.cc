@@ -331,10 +331,16 @@ Families families_of(std::span<const std::string> names, const std::vector<bool>
   Families families;
   std::vector<QdqName> forms;
   forms.reserve(names.size());
-  for (const std::string& name : names) forms.push_back(qdq_name(name));
+  std::unordered_map<std::string_view, int> times;
+  for (const std::string& name : names) {
+    forms.push_back(qdq_name(name));
+    ++times[name];
+  }
   const auto add = [&](bool plain) {
     for (std::uint64_t i = 0; i < names.size(); ++i) {
-      if (!free[i] || (forms[i].form == QdqForm::plain) != plain) continue;
+      // Two tensors of one name cannot be told apart.
+      if (!free[i] || times[names[i]] > 1) continue;
+      if ((forms[i].form == QdqForm::plain) != plain) continue;
       if (!plain || families.contains(forms[i].base))
         families[forms[i].base].push_back({forms[i].form, i});
     }

@@ -337,6 +337,9 @@ Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
   BTF_ASSIGN(const Likeness as_is, likeness_as_is(inquiry, side.yardstick));
   const double measured = left.scaled ? share_when_scaled(as_is) : share_of_error(as_is, golden);
   const double before = std::isfinite(measured) ? std::min(measured, 1.0) : 1.0;
+  // Where the numbers fit as they are, to the rounding of a float32, no other order is needed.
+  constexpr double kFits = 1e-12;
+  if (as_is.unlike() == 0 && before <= kFits) return std::nullopt;
   const bool gained = as_is.unlike() > inquiry.elements / 2 || before >= kLeastGained * left.share;
   if (!gained) return std::nullopt;
   BTF_ASSIGN(const double independent,
