@@ -85,7 +85,7 @@ constexpr auto kTfrtDTypes = std::to_array<DType>(
     {int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, uint64});
 constexpr auto kTfrtLayouts = std::to_array<Layout>({Layout::linear, Layout::coo});
 
-// TFRT: its sources lib/tensor/btf_util.cc and tools/btf_info_tool, and what they did with files
+// TFRT: its reader (btf_util) and its btf_info_tool, and what they did with files
 // that were given to them (docs/format.md).
 constexpr auto kRows = std::to_array<RecipientRow>({
     {.recipient = Recipient::tfrt,

@@ -1,0 +1,56 @@
+"""check_names.py ROOT: what documents and comments call by name is there.
+
+In docs/*.md and README.md, but for the changelog, which tells of the past: `path/file.cc` and `file.h` are files of the tree, and
+`name()` is a function of it. In comments of lib/ and tools/: files with a path.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+FILE = re.compile(r"`([\w./-]+\.(?:h|cc|py|sh|cmake))`")
+FUNCTION = re.compile(r"`((?:\w+::)*[a-z_]\w*)\(\)`")
+COMMENT = re.compile(r"//.*?\b((?:lib|tools|tests|docs)/[\w./-]+\.(?:h|cc|py|sh|md))\b")
+SOURCES = (".h", ".cc", ".py", ".sh", ".c", ".pyi", ".txt", ".cmake")
+# Of other projects, and files that a reader makes.
+FOREIGN_FILES = {"cuda_fp4.h", "-inl.h"}
+FOREIGN_FUNCTIONS = {"renameat2", "set_source_files_properties", "getTensorFormatDesc"}
+
+
+def main(root):
+    files = [path for top in ("lib", "tools", "tests", "docs", "testdata") for path in Path(root, top).rglob("*") if path.is_file()]
+    ends = {}
+    for path in files:
+        parts = path.relative_to(root).parts
+        for k in range(len(parts)):
+            ends.setdefault("/".join(parts[k:]), path)
+    ends |= {path.name: path for path in Path(root).iterdir() if path.is_file()}
+    words = set(re.findall(r"\w+", Path(root, "CMakeLists.txt").read_text()))
+    for path in files:
+        if path.suffix in SOURCES and path.name != Path(__file__).name:
+            words |= set(re.findall(r"\b[a-zA-Z_]\w*\b", path.read_text(errors="replace")))
+    wrong = []
+    for page in sorted([*Path(root, "docs").glob("*.md"), Path(root, "README.md")]):
+        if page.name == "changelog.md":
+            continue
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            where = f"{page.relative_to(root)}:{number}"
+            for name in FILE.findall(line):
+                if "NAME" not in name and name.removeprefix("./") not in ends and name not in FOREIGN_FILES:
+                    wrong.append(f"{where}: there is no file '{name}'")
+            for name in FUNCTION.findall(line):
+                if "NAME" not in name and name.split("::")[-1] not in words and name not in FOREIGN_FUNCTIONS:
+                    wrong.append(f"{where}: there is no function '{name}'")
+    for path in files:
+        if path.suffix not in (".h", ".cc"):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for name in COMMENT.findall(line):
+                if not Path(root, name).exists():
+                    wrong.append(f"{path.relative_to(root)}:{number}: there is no file '{name}'")
+    print("\n".join(wrong) or "all names are those of something")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
