@@ -120,6 +120,29 @@ std::regex compiled(const std::string& pattern) {
   return std::regex(pattern);
 }
 
+// Does a count, as in "a{2,3}", or the number of a group have more digits than std::regex can
+// count?
+bool counts_too_far(std::string_view pattern) {
+  constexpr std::size_t kMaxDigits = 4;
+  constexpr std::string_view kDigits = "0123456789";
+  const auto digits_at = [&](std::size_t at) {
+    return std::min(pattern.find_first_not_of(kDigits, at), pattern.size()) - at;
+  };
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\') {
+      if (digits_at(i + 1) > kMaxDigits) return true;
+      ++i;
+    } else if (pattern[i] == '{') {
+      const std::size_t least = digits_at(i + 1);
+      const std::size_t comma = i + 1 + least;
+      const std::size_t most =
+          comma < pattern.size() && pattern[comma] == ',' ? digits_at(comma + 1) : 0;
+      if (std::max(least, most) > kMaxDigits) return true;
+    }
+  }
+  return false;
+}
+
 // The names of one side.
 class MapSide {
  public:
@@ -278,6 +301,8 @@ class MapParser {
     if (parts[0].size() > kLongestPattern)
       return wrong("a regular expression of " + std::to_string(parts[0].size()) +
                    " bytes, of at most " + std::to_string(kLongestPattern));
+    if (counts_too_far(parts[0]))
+      return wrong("'" + parts[0] + "' repeats something more than 9999 times");
     try {
       static_cast<void>(compiled(parts[0]));
     } catch (const std::regex_error&) {

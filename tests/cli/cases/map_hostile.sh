@@ -14,3 +14,8 @@ try
 # One with a reference to a group of its own is searched for as before.
 printf '/^(a)\\1+#0$/x#0/\n' >map
 try
+# Counts beyond what is counted in.
+printf '/a{8888888888888888888888,3}/x/\n' >map
+try
+printf '/a{3,99999}/x/\n' >map
+try
