@@ -14,6 +14,8 @@ TABLES = {
     "finding": [("lib/core/finding_table.h", r'^ *\{"([\w-]+)", +Severity::', 50)],
     "cause": [("lib/diff/hints/hints.cc", r'\{Cause::\w+, "([\w-]+)"\}', 25)],
     "verdict": [("lib/diff/layers/layers.cc", r'\{VerdictKind::\w+, "([\w-]+)"\}', 5)],
+    "figure": [("lib/diff/details.cc", r'^    \{"([\w-]+)", "[^"]+", "[^"]+", ', 6)],
+    "layer-state": [("lib/diff/layers/layers.cc", r'\{LayerState::\w+, "([\w-]+)"\}', 5)],
     "reason": [("lib/fit/fit.cc", r'\{FitReason::\w+, "([\w-]+)"\}', 8)],
     "state": [("lib/fit/fit.cc", r'\{FitState::\w+, "([\w-]+)"\}', 3),
               ("lib/fit/scaled_tensor.cc", r'\{FitScaling::\w+, "([\w-]+)"\}', 4)],

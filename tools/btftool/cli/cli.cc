@@ -282,8 +282,7 @@ class TypesArguments final : public Subcommand {
 class ExplainArguments final : public Subcommand {
  public:
   explicit ExplainArguments(CLI::App& parent)
-      : Subcommand(parent, "explain",
-                   "what a finding, cause, verdict, reason or state means, and what to do") {
+      : Subcommand(parent, "explain", "what a word of a report means, and what to do") {
     declare_operands("[WORD]", "of validate, diff, layers or fit; without it all are listed");
     app().add_flag("--json", options_.json, "print all as one JSON document");
     app().footer(

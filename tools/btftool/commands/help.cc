@@ -57,7 +57,7 @@ btf::Status explain(Output& out, std::string_view word) {
     }
   if (told) return {};
   return btf::fail(btf::ErrorCode::invalid_argument,
-                   "'" + std::string(word) + "' is no finding, cause, verdict, reason or state" +
+                   "'" + std::string(word) + "' is not a word of a report" +
                        btf::did_you_mean(word, words) + "; btftool explain lists them");
 }
 

@@ -240,7 +240,7 @@ constexpr auto kReasonRows = std::to_array<Explanation>({
      "an Add whose result is subtracted from its mean", "keep it in float32 with the layer that is named: one of them alone does not help"},
 });
 
-constexpr auto kLayerStateRows = std::to_array<Explanation>({
+constexpr auto kFitLayerStateRows = std::to_array<Explanation>({
     {"narrow", "nothing speaks against the type", "a MatMul whose inputs and results are within 100",
      "nothing; other inputs may have larger numbers: give several dumps"},
     {"wide", "the layer must stay in float32", "the squares of a root mean square in float16",
@@ -266,7 +266,7 @@ constexpr auto kTensorStateRows = std::to_array<Explanation>({
 }  // namespace
 
 std::span<const Explanation> fit_reasons() { return kReasonRows; }
-std::span<const Explanation> fit_layer_states() { return kLayerStateRows; }
+std::span<const Explanation> fit_layer_states() { return kFitLayerStateRows; }
 std::span<const Explanation> fit_tensor_states() { return kTensorStateRows; }
 
 namespace {
@@ -433,6 +433,55 @@ constexpr auto kWorkRows = std::to_array<Explanation>({
 
 std::span<const Explanation> work_findings() { return kWorkRows; }
 
+namespace {
+
+// clang-format off
+constexpr auto kFigureRows = std::to_array<Explanation>({
+    {"rmse", "the root of the mean of the squared errors, over the pairs of finite numbers",
+     "errors of 3 and 4 in two elements: 3.54", "'--rmse X' fails if it is larger"},
+    {"cosine", "the cosine of the angle between both tensors as vectors: 1 is the same direction",
+     "actual = 2 x golden has 1: a factor does not show", "'--cosine X' fails if it is smaller; '--snr X' notices a factor"},
+    {"psnr", "the range of golden over the root mean squared error, in dB",
+     "a range of 2 and an RMSE of 0.002: 60 dB", "'--psnr X' fails if it is smaller"},
+    {"snr", "the strength of golden over that of the error, in dB: 20 dB more is a tenth of the error",
+     "40 dB: the error is 1 % of the signal", "'--snr X' fails if it is smaller"},
+    {"mae", "the mean of the absolute errors", "errors of 3 and -4 in two elements: 3.5", "'--mae X' fails if it is larger"},
+    {"bias", "the mean of actual - golden: errors that go one way do not cancel in it",
+     "truncation in place of rounding: minus half a step", "'--bias X' fails if its magnitude is larger"},
+    {"max-abs", "the largest absolute error of any element", "one element of a million is off by 3: 3",
+     "'--max-abs X' fails if it is larger; '--rtol' and '--atol' judge each element"},
+});
+constexpr auto kLayersStateRows = std::to_array<Explanation>({
+    {"healthy", "its error is what its inputs and its dtype explain", "0.05 % behind inputs that are off by 0.04 %, in float16", "nothing"},
+    {"root", "a fault arises here: its inputs do not explain its error", "inputs agree to 0.05 %, the output is off by 18 %",
+     "look at this layer first; those after it inherit the error"},
+    {"dump", "the dump is wrong and the computation right: layers that read the tensor agree",
+     "a buffer that was used again before it was written", "dump it right after its layer; the computation needs no change"},
+    {"unjudged", "nothing can be said of it, for the reason beside it", "its inputs are too far off, or golden is all zero",
+     "fix what comes before it, or dump with golden's inputs: '--isolated'"},
+    {"missing", "only golden has the tensor", "golden's 'output' is called 'out' by the device", "'--map FILE' says which names belong together"},
+    {"unmeasured", "its elements were not read", "its codes have no scales, or it cannot be decoded", "the message beside it says what is missing"},
+});
+constexpr auto kTermRows = std::to_array<Explanation>({
+    {"actual", "the side under test, the first operand", "what the device gave out", "'btftool diff ACTUAL GOLDEN'"},
+    {"golden", "the reference, the second operand", "the same tensors from the framework", "'btftool diff ACTUAL GOLDEN'"},
+    {"rtol", "the tolerance as a part of golden's magnitude: |actual - golden| <= atol + rtol * |golden|",
+     "1e-3 allows 0.1 beside 100", "'--rtol X'; with '--atol X' for numbers near zero, '--close' takes both from the dtypes"},
+    {"atol", "the tolerance that does not depend on golden: |actual - golden| <= atol + rtol * |golden|",
+     "1e-6 allows 0.000001 beside any number", "'--atol X'"},
+    {"ulp", "units in the last place: steps between neighbouring numbers of a dtype", "1 and 1.0009765625 are one step apart in float16",
+     "'--ulp N' allows N steps of the coarser dtype"},
+    {"nnz", "the number of stored elements of a sparse (COO) tensor", "5 of 12 elements are not zero: 5", "'btftool inspect FILE' shows it"},
+    {"noise", "the error that a layer may have without a fault: what its inputs bring along, and what its dtype rounds",
+     "inputs off by 0.05 % and float16: up to 0.2 %", "'--compute TYPE' says what the device computes in"},
+    {"tier", "the rule by which two names were taken for names of one tensor", "'conv1' and 'module.conv1': prefix",
+     "'--map FILE' says it yourself"},
+});
+
+// clang-format on
+
+}  // namespace
+
 std::span<const Topic> topics() {
   static const auto kTopics = std::to_array<Topic>(
       {{"finding", "validate", "findings in BTF, compressed or not", "docs/format.md",
@@ -442,7 +491,10 @@ std::span<const Topic> topics() {
        {"finding", "repair and convert", "findings of repair and convert",
         "docs/repair.md and docs/convert.md", work_findings()},
        {"cause", "diff", "causes that diff names", "docs/hints.md", causes()},
+       {"figure", "diff", "figures of a difference", "docs/diff.md", kFigureRows},
        {"verdict", "layers", "verdicts of layers", "docs/layers.md", verdicts()},
+       {"layer-state", "layers", "states of layers", "docs/layers.md and docs/json.md",
+        kLayersStateRows},
        {"reason", "fit", "reasons of fit for which a layer must stay wide", "docs/fit.md",
         fit_reasons()},
        {"state", "fit", "states of layers in fit", "docs/fit.md and docs/json.md",
