@@ -61,11 +61,15 @@ bool may_be_codes(const std::optional<DType>& dtype) {
   return !dtype || !info(*dtype).floating() || info(*dtype).bits <= 8;
 }
 
-// Specs may go by the names of files, of which each has to match one that is compared.
+// Specs may go by the names of files, "conv*=fp16", of which each has to match one that is
+// compared. One for all files may lack dims, which come from the other side of each pair: it is
+// right for two files, and not for a directory of which a single tensor is wanted.
 bool has_specs(const std::vector<std::string>& words) {
+  const auto by_name = [](const std::string& spec) {
+    return !spec.starts_with('@') && spec.find('=') < spec.find(':');
+  };
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
-    if ((words[i] == "--actual-spec" || words[i] == "--golden-spec") &&
-        !words[i + 1].starts_with('@'))
+    if ((words[i] == "--actual-spec" || words[i] == "--golden-spec") && by_name(words[i + 1]))
       return true;
   return false;
 }
