@@ -12,6 +12,7 @@ printed, and its files kept in the current directory."""
 import json
 import os
 import random
+import re
 
 import btf_writer
 import layouts
@@ -134,14 +135,27 @@ class Case:
         return bool(found["hints"])
 
     def is_true(self, words):
+        """One element may be another: then it says of how many, or how large the noise is."""
+        words, noise, _ = words.partition(", but for noise of ")
+        if noise and self.changed is None:
+            return False
+        others = re.fullmatch(r"with golden's dims actual holds golden transposed to dims ([\d, ]+): (\d+) of (\d+) elements", words)
+        if others:
+            turned, dims = transposed(self.golden, self.golden_dims, [int(d) for d in others[1].split(",")])
+            equal = sum(a == b for a, b in zip(turned, self.actual))
+            return len(dims) == len(self.golden_dims) and (int(others[2]), int(others[3])) == (equal, len(self.golden))
         after = words.removeprefix("equal after ")
         if after.startswith("permute "):
             order = [int(d) for d in after.removeprefix("permute ").split(",")]
-            return transposed(self.actual, self.actual_dims, order) == (self.golden, self.golden_dims)
+            turned, dims = transposed(self.actual, self.actual_dims, order)
+            return dims == self.golden_dims and self.differ(turned) == (1 if noise else 0)
         without_ones = [[d for d in dims if d != 1] for dims in (self.actual_dims, self.golden_dims)]
         if (after == "squeeze") != (without_ones[0] == without_ones[1]):
             return False
-        return after in ("squeeze", "reshape") and self.actual == self.golden
+        return after in ("squeeze", "reshape") and self.differ(self.actual) == (1 if noise else 0)
+
+    def differ(self, values):
+        return sum(a != b for a, b in zip(values, self.golden))
 
 
 def summary(count, seed, hinted):
