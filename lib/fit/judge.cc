@@ -410,6 +410,10 @@ class Judge {
   double left_over(std::uint32_t node) const {
     return bearable_within(node, least_ / 4, bearable_ / 4);
   }
+  // Of a value that comes there by several ways the whole effect is known, not one of many.
+  double left_of_all(std::uint32_t node) const {
+    return bearable_within(node, least_ / 4, bearable_);
+  }
   double bearable_within(std::uint32_t node, double least, double most) const {
     const double rms = measure(node).rms;
     const auto error = sensitivity_->error_of_share(node, kBorneShare);
@@ -525,7 +529,7 @@ class Judge {
       const double error = alone ? effect.error : sensitivity_->nearby(node);
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
                  relative(node, error), relative(node, bearable(node))});
-      walk(input, node, {.allowed = left_over(node) / effect.gain, .at_node = left_over(node)});
+      walk(input, node, {.allowed = left_over(node) / effect.gain, .at_node = left_of_all(node)});
     }
   }
 
