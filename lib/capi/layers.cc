@@ -40,7 +40,7 @@ Result<LayerOptions> layer_options(const btf_layers_options* from) {
   BTF_ASSIGN(judge.compute, dtype_named(options.compute));
   BTF_TRY(take_number("growth", options.growth, 1, judge.growth));
   BTF_TRY(take_number("limit", options.limit, 1, judge.limit));
-  double most = kMostError;
+  double most = kMaxError;
   BTF_TRY(take_number("max_error", options.max_error, 0, most));
   if (options.max_error != 0) judge.most_error = most;
   judge.isolated = options.isolated != 0;

@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNameBytes = 255;
+constexpr std::size_t kMaxNameBytes = 255;
 
 std::string hexadecimal(std::uint64_t number, std::size_t digits) {
   std::string text(digits, '0');
@@ -46,9 +46,9 @@ std::string hexadecimal(std::uint64_t number, std::size_t digits) {
 
 // A name that is too long keeps its front and a hash of the whole.
 std::string shortened(const std::string& name, const std::string& ending) {
-  if (name.size() + ending.size() <= kMostNameBytes) return name + ending;
+  if (name.size() + ending.size() <= kMaxNameBytes) return name + ending;
   const std::string hash = "-" + hexadecimal(XXH64(name.data(), name.size(), 0), 16);
-  return name.substr(0, kMostNameBytes - ending.size() - hash.size()) + hash + ending;
+  return name.substr(0, kMaxNameBytes - ending.size() - hash.size()) + hash + ending;
 }
 
 // "sub/fc2#3" of names that are taken from paths: the folders stay.
@@ -383,8 +383,8 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
   BTF_TRY(check_scales(options));
   BTF_TRY(check_recipient(options, row));
   if (options.compression &&
-      (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))
-    return wrong("`compression` takes a number from " + std::to_string(kLeastCompression) + " to " +
+      (*options.compression < kMinCompression || *options.compression > kGreatestCompression))
+    return wrong("`compression` takes a number from " + std::to_string(kMinCompression) + " to " +
                  std::to_string(kGreatestCompression) + ", not '" +
                  std::to_string(*options.compression) + "'");
   return {};

@@ -504,7 +504,7 @@ Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,
   BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
              make_sink({.size = compressed ? 0 : bytes, .sync = options_.sync}));
   if (!compressed) {
-    BTF_TRY(write(*gather_small_writes(*file), report));
+    BTF_TRY(write(*buffer_small_writes(*file), report));
     BTF_TRY(file->commit());
     // A format may have another form where the sink cannot seek.
     return writer_->total_bytes();

@@ -203,7 +203,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
   BTF_ASSIGN(const std::uint64_t bytes, writer->total_bytes());
   BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
              create_sink(output, {.size = bytes, .sync = options.sync}));
-  const std::unique_ptr<ByteSink> sink = gather_small_writes(*file);
+  const std::unique_ptr<ByteSink> sink = buffer_small_writes(*file);
   BTF_TRY(writer->begin(*sink));
   for (const std::size_t i : writer->order())
     if (const Status status = write_one(works[i], options, *writer, *sink); !status)

@@ -36,10 +36,10 @@
 namespace btf {
 namespace {
 
-constexpr std::size_t kMostRank = 8;     // of dims whose orders are tried
-constexpr std::size_t kMostOrders = 64;  // that are looked at by a sample
-constexpr std::size_t kMostPasses = 3;   // over whole tensors, for orders
-constexpr std::uint64_t kSample = 64;    // elements
+constexpr std::size_t kMostRank = 8;    // of dims whose orders are tried
+constexpr std::size_t kMaxOrders = 64;  // that are looked at by a sample
+constexpr std::size_t kMaxPasses = 3;   // over whole tensors, for orders
+constexpr std::uint64_t kSample = 64;   // elements
 
 Reshape reshape_to(const Dims& dims) {
   Reshape shape;
@@ -90,7 +90,7 @@ std::vector<Order> orders_between(const Dims& from, const Dims& to) {
     if (std::ranges::find(known, moved) != known.end()) continue;
     known.push_back(std::move(moved));
     orders.push_back(order);
-  } while (orders.size() < kMostOrders && std::ranges::next_permutation(order).found);
+  } while (orders.size() < kMaxOrders && std::ranges::next_permutation(order).found);
   return orders;
 }
 
@@ -237,7 +237,7 @@ class ShapeSearch {
     std::size_t passes = 0;
     for (const Candidate& candidate : candidates_) {
       BTF_ASSIGN(const std::vector<long double> actual, sample_of(candidate));
-      bool agree = passes < kMostPasses;
+      bool agree = passes < kMaxPasses;
       for (std::size_t i = 0; agree && i < actual.size(); ++i)
         agree = accepts(actual[i], golden[i], judge, linear_key(golden_->dims(), places_[i]));
       if (agree) {
@@ -255,7 +255,7 @@ class ShapeSearch {
       return {};
     // Ways that leave nearly as much are the same to these numbers.
     constexpr double kAsGood = 1.5;
-    for (std::size_t walks = 0; walks < kMostPasses && !likely.empty(); ++walks) {
+    for (std::size_t walks = 0; walks < kMaxPasses && !likely.empty(); ++walks) {
       const double least = std::ranges::min(likely, {}, &Likely::left).left;
       const auto plainest = std::ranges::find_if(
           likely, [&](const Likely& one) { return one.left <= kAsGood * least; });

@@ -442,7 +442,7 @@ namespace {
 constexpr std::uint64_t kSmall = 4U << 20;
 
 // And below this a slab costs more than its elements.
-constexpr std::uint64_t kLeastSlab = 64U << 10;
+constexpr std::uint64_t kMinSlab = 64U << 10;
 
 unsigned usable_cpus() {
   cpu_set_t set;
@@ -501,7 +501,7 @@ unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint
 }
 
 std::uint64_t most_slab_bytes(const Execution& execution, unsigned workers) {
-  return std::max(kLeastSlab, execution.memory / (2 * std::uint64_t{workers}));
+  return std::max(kMinSlab, execution.memory / (2 * std::uint64_t{workers}));
 }
 
 Status check_cancelled(const Execution& execution) {

@@ -464,7 +464,7 @@ Result<std::optional<LinearSlab>> LinearWalk::next() {
 namespace {
 
 // The most bytes that one read of runs takes beside the run itself: blocks and padding around it.
-constexpr std::uint64_t kLeastRoom = 256U << 10;
+constexpr std::uint64_t kMinRoom = 256U << 10;
 
 std::uint64_t product(std::span<const std::uint64_t> dims) {
   std::uint64_t count = 1;
@@ -487,7 +487,7 @@ class RowMajorRuns final : public ElementRuns {
   }
 
   Status read(std::uint64_t first, std::uint64_t count, std::byte* out) override {
-    room_ = std::max(kLeastRoom, 2 * count * bytes_);
+    room_ = std::max(kMinRoom, 2 * count * bytes_);
     for (std::size_t d = 0; d < index_.size(); ++d) {
       index_[d] = first / inner_[d];
       first %= inner_[d];
@@ -576,9 +576,9 @@ constexpr CopyFn kForwards[] = {copy_forwards<1>, copy_forwards<2>, copy_forward
                                 copy_forwards<8>};
 
 // Boxes with some dims turned round.
-class MirrorReader final : public SlabReader {
+class ReversedDimsReader final : public SlabReader {
  public:
-  MirrorReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
+  ReversedDimsReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
       : boxes_(std::move(boxes)),
         dims_(view.storage.dims),
         mirrored_(view.mirrored),
@@ -632,9 +632,9 @@ class MirrorReader final : public SlabReader {
 };
 
 // Boxes of a view whose split dim begins inside a block, or takes lanes that go over blocks.
-class LeadReader final : public SlabReader {
+class SplitOffsetReader final : public SlabReader {
  public:
-  LeadReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
+  SplitOffsetReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
       : boxes_(std::move(boxes)),
         lead_(view.lead),
         pace_(view.pace),
@@ -671,8 +671,9 @@ class LeadReader final : public SlabReader {
 // `boxes` are of what strides say of the view.
 std::unique_ptr<SlabReader> boxes_of(const EditedView& view, std::unique_ptr<SlabReader> boxes,
                                      DType dtype) {
-  if (!view.by_strides()) boxes = std::make_unique<LeadReader>(std::move(boxes), view, dtype);
-  if (view.mirrors()) boxes = std::make_unique<MirrorReader>(std::move(boxes), view, dtype);
+  if (!view.by_strides())
+    boxes = std::make_unique<SplitOffsetReader>(std::move(boxes), view, dtype);
+  if (view.mirrors()) boxes = std::make_unique<ReversedDimsReader>(std::move(boxes), view, dtype);
   return boxes;
 }
 

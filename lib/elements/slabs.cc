@@ -242,7 +242,7 @@ namespace {
 // Runs that begin no further apart than this are read with the gaps between them, which costs less
 // than a read of each.
 constexpr std::uint64_t kCloseRuns = 8U << 10;
-constexpr std::uint64_t kMostSpan = 256U << 10;
+constexpr std::uint64_t kMaxSpan = 256U << 10;
 
 // Calls visit(storage offset, packed offset) for every run, in storage order.
 template <typename Visit>
@@ -383,7 +383,7 @@ class RunReader final : public SlabReader {
 
   Status gather(std::uint64_t storage, const Footprint::Loop& loop, std::uint64_t run,
                 std::byte* out) {
-    const std::uint64_t most = std::max<std::uint64_t>(1, kMostSpan / (loop.stride * bytes_));
+    const std::uint64_t most = std::max<std::uint64_t>(1, kMaxSpan / (loop.stride * bytes_));
     const GatherFn pick = gather_fn(run * bytes_);
     for (std::uint64_t i = 0; i < loop.count; i += most) {
       const std::uint64_t n = std::min(most, loop.count - i);

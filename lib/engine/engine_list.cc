@@ -198,9 +198,8 @@ class JsonList {
     layer.nodes = nodes_of_metadata(metadata_);
     if (layer.nodes.empty()) layer.nodes = nodes_of_name(layer.name);
     list_.layers.push_back(std::move(layer));
-    if (list_.layers.size() > kMostLayers)
-      return reader_.wrong(reader_.offset(),
-                           "more than " + std::to_string(kMostLayers) + " layers");
+    if (list_.layers.size() > kMaxLayers)
+      return reader_.wrong(reader_.offset(), "more than " + std::to_string(kMaxLayers) + " layers");
     return {};
   }
 
@@ -236,9 +235,9 @@ class JsonList {
 
   Result<std::uint32_t> number_of(const std::string& name) {
     const std::uint32_t number = list_.number_of(name);
-    if (list_.tensors.size() > kMostTensors)
+    if (list_.tensors.size() > kMaxTensors)
       return reader_.wrong(reader_.offset(),
-                           "more than " + std::to_string(kMostTensors) + " tensors");
+                           "more than " + std::to_string(kMaxTensors) + " tensors");
     return number;
   }
 
@@ -408,9 +407,9 @@ class TextList {
 
   Status add(EngineLayer layer) {
     list_.layers.push_back(std::move(layer));
-    if (list_.layers.size() > kMostLayers)
+    if (list_.layers.size() > kMaxLayers)
       return malformed("engine-list", bytes_.offset(),
-                       "more than " + std::to_string(kMostLayers) + " layers");
+                       "more than " + std::to_string(kMaxLayers) + " layers");
     return {};
   }
 
@@ -667,10 +666,10 @@ void take_parts(std::string_view text, std::string_view separator, std::vector<s
 }
 
 void take_part(std::string_view part, std::vector<std::string>& nodes, int depth) {
-  constexpr int kMostNested = 32;
+  constexpr int kMaxNested = 32;
   if (take_foreign(part, nodes)) return;
   const auto inside = inside_pointwise(part);
-  if (!inside || depth == kMostNested) return add_node(part, nodes);
+  if (!inside || depth == kMaxNested) return add_node(part, nodes);
   if (find_outside(*inside, " + ") != inside->npos)
     take_parts(*inside, " + ", nodes, depth + 1);
   else

@@ -12,8 +12,8 @@
 
 namespace btf::engine {
 
-inline constexpr std::uint64_t kMostLayers = 1'000'000;
-inline constexpr std::uint64_t kMostTensors = 4'000'000;
+inline constexpr std::uint64_t kMaxLayers = 1'000'000;
+inline constexpr std::uint64_t kMaxTensors = 4'000'000;
 
 // One of a layer's tensors, as the layer has it.
 struct TensorSaid {

@@ -59,7 +59,7 @@ NodeMeasure chosen(const NodeContext& context, std::uint32_t node, const NodeVar
     changed = true;
   }
   if (!changed) return measure;
-  if (measure.passing == network::Passing::places)
+  if (measure.passing == network::ErrorPropagation::places)
     measure.rms = std::ranges::max(measure.inputs, {}, &InputEffect::rms).rms;
   else
     measure.rms = variants.lucky->rms;
@@ -69,8 +69,8 @@ NodeMeasure chosen(const NodeContext& context, std::uint32_t node, const NodeVar
 
 namespace {
 
+using network::ErrorPropagation;
 using network::kNoValue;
-using network::Passing;
 
 Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
                               const NarrowType& type, std::uint32_t which,
@@ -96,7 +96,7 @@ void find_luck(const network::Network& network, const NarrowType& type,
   for (const network::Node& node : network.nodes()) {
     const auto* const row =
         network::find_operator(node.op, node.domain, network.version(node.domain));
-    const bool moved = row != nullptr && row->passing == Passing::moved;
+    const bool moved = row != nullptr && row->passing == ErrorPropagation::moved;
     double most = 0;     // error of an input, relative
     double largest = 0;  // rms of an input that has one
     bool luck = false;
@@ -128,14 +128,15 @@ void follow_infinite(const network::Network& network, const Dump& dump, const Na
     double from = HUGE_VAL;  // of inputs
     for (const InputEffect& effect : measure.inputs)
       from = std::min(from, measures.values[node.inputs[effect.input]].infinite_from);
-    if (from < HUGE_VAL &&
-        (measure.passing == Passing::places || measure.passing == Passing::groups))
+    if (from < HUGE_VAL && (measure.passing == ErrorPropagation::places ||
+                            measure.passing == ErrorPropagation::groups))
       measure.with_infinite = measure_node(context, number, true).inputs;
     double least = HUGE_VAL;
     for (const InputEffect& effect :
          measure.with_infinite.empty() ? measure.inputs : measure.with_infinite)
       if (effect.nan == 0) least = std::min(least, effect.infinite_from);
-    if (measure.passing == Passing::moved || measure.passing == Passing::joined) least = from;
+    if (measure.passing == ErrorPropagation::moved || measure.passing == ErrorPropagation::joined)
+      least = from;
     for (const std::uint32_t output : node.outputs)
       if (output != kNoValue && measures.values[output].floating)
         measures.values[output].infinite_from = least;

@@ -17,10 +17,10 @@ using network::kNoValue;
 
 namespace {
 
-network::Passing passing_of(const network::Network& network, const network::Node& node) {
+network::ErrorPropagation passing_of(const network::Network& network, const network::Node& node) {
   const auto* const row =
       network::find_operator(node.op, node.domain, network.version(node.domain));
-  return row == nullptr ? network::Passing::unknown : row->passing;
+  return row == nullptr ? network::ErrorPropagation::unknown : row->passing;
 }
 
 bool is_given(const network::Node& node, std::size_t input) {
@@ -30,7 +30,7 @@ bool is_given(const network::Node& node, std::size_t input) {
 // Whether all is there that the rule looks up by it.
 bool is_of_node(const network::Network& network, std::uint32_t number, const NodeMeasure& measure) {
   const network::Node& node = network.nodes()[number];
-  const bool sums_products = passing_of(network, node) == network::Passing::products;
+  const bool sums_products = passing_of(network, node) == network::ErrorPropagation::products;
   if (measure.terms != 0 && !sums_products) return false;
   if (!network.is_sound(number) && (measure.trouble.empty() || !measure.inputs.empty()))
     return false;
@@ -73,7 +73,7 @@ bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& mea
 // An operator's passing is known here, and not asked of a part.
 NodeVariants with_passing(const network::Network& network, std::uint32_t node,
                           NodeVariants variants) {
-  const network::Passing passing = passing_of(network, network.nodes()[node]);
+  const network::ErrorPropagation passing = passing_of(network, network.nodes()[node]);
   variants.plain.passing = passing;
   if (variants.lucky) variants.lucky->passing = passing;
   return variants;
@@ -204,7 +204,7 @@ bool ItemMeasuring::reads_scales(const FitItem& item) const {
   const network::Node& node = plan_.network()->nodes()[item.node];
   const auto* const row =
       network::find_operator(node.op, node.domain, plan_.network()->version(node.domain));
-  return row != nullptr && row->passing == network::Passing::places;
+  return row != nullptr && row->passing == network::ErrorPropagation::places;
 }
 
 Status ItemMeasuring::measure_scales(std::span<const FitItem* const> items) {

@@ -85,9 +85,9 @@ class EdgeRuns {
 
 }  // namespace
 
+using network::ErrorPropagation;
 using network::kNoNode;
 using network::kNoValue;
-using network::Passing;
 
 namespace {
 
@@ -167,8 +167,8 @@ void EdgeRuns::add_zero(std::deque<Run>& runs, const EdgeResult& result) const {
     NarrowPart part = runs[i].part;
     const bool by_places =
         std::ranges::all_of(std::span(part.nearest()).first(part.size()), [&](std::uint32_t node) {
-          const Passing passing = measures_.nodes[node].passing;
-          return passing == Passing::places || passing == Passing::moved;
+          const ErrorPropagation passing = measures_.nodes[node].passing;
+          return passing == ErrorPropagation::places || passing == ErrorPropagation::moved;
         });
     if (!by_places) return;
     const std::vector<std::uint32_t> read = part.read_values();
@@ -256,7 +256,7 @@ bool EdgeRuns::is_little(std::uint32_t node, const EdgeError& error) const {
 std::optional<EdgeRuns::Run> EdgeRuns::run_behind(const Run& run, std::uint32_t result,
                                                   std::uint32_t node) const {
   const NodeMeasure& measure = measures_.nodes[node];
-  if (!measure.trouble.empty() || measure.passing != Passing::places) return std::nullopt;
+  if (!measure.trouble.empty() || measure.passing != ErrorPropagation::places) return std::nullopt;
   const std::uint32_t output = context_.network.nodes()[node].outputs[0];
   if (context_.values[output].measure.elements != context_.values[result].measure.elements)
     return std::nullopt;
@@ -295,20 +295,20 @@ std::vector<std::uint32_t> EdgeRuns::widened(const Run& run, std::uint32_t node,
   return added;
 }
 
+using network::ErrorPropagation;
 using network::kNoNode;
 using network::kNoValue;
-using network::Passing;
 
 // Parts of an output's error by ordinary rounding.
 constexpr double kBorneShare = 0.25;  // of an error that is none to speak of where it arises
-constexpr double kLeastShare = 0.02;  // less does not matter, however large it is there
+constexpr double kMinShare = 0.02;    // less does not matter, however large it is there
 constexpr double kWholeShare = 1;     // of roundings that are borne each
 
 // The part of the error that a result has from before below which another one does not matter.
 constexpr double kBesideBefore = 1.0 / 3;
 
 // Values behind a result that are looked at for what becomes of an error of it.
-constexpr int kMostLooks = 4096;
+constexpr int kMaxLooks = 4096;
 
 class Judge {
  public:
@@ -424,7 +424,7 @@ class Judge {
   }
 
   bool known(std::uint32_t node) const {
-    return measure(node).trouble.empty() && measure(node).passing != Passing::unknown;
+    return measure(node).trouble.empty() && measure(node).passing != ErrorPropagation::unknown;
   }
 
   // Numbers above the limit do no harm where all that read them take Inf as well.
@@ -446,15 +446,16 @@ class Judge {
     const InputEffect* const found = effect_in(
         own.with_infinite.empty() ? own.inputs : own.with_infinite, reader.node, reader.input);
     // It is no number of the result: a limit of Clip, an index.
-    if (found == nullptr) return own.passing != Passing::products;
+    if (found == nullptr) return own.passing != ErrorPropagation::products;
     const std::uint32_t which = network_.nodes()[reader.node].inputs[reader.input];
-    if (own.passing == Passing::windows && value(which).infinite_from < HUGE_VAL) return false;
+    if (own.passing == ErrorPropagation::windows && value(which).infinite_from < HUGE_VAL)
+      return false;
     const auto& outputs = network_.nodes()[reader.node].outputs;
     const bool passed = std::ranges::all_of(outputs, [&](std::uint32_t output) {
       return output == kNoValue || !may_be_infinite(output) || absorbed(output);
     });
     if (found->passes_on) return passed;
-    if (own.passing == Passing::products || found->nan > 0) return false;
+    if (own.passing == ErrorPropagation::products || found->nan > 0) return false;
     return passed && !matters(reader.node, found->error);
   }
 
@@ -480,8 +481,8 @@ class Judge {
           may_be_infinite(own.outputs[0]) && absorbed(own.outputs[0]))
         continue;
       const bool harmless = found != nullptr && !found->passes_on && known(node) &&
-                            measure(node).passing != Passing::products && found->nonfinite == 0 &&
-                            !matters(node, found->error);
+                            measure(node).passing != ErrorPropagation::products &&
+                            found->nonfinite == 0 && !matters(node, found->error);
       if (harmless || (found != nullptr && found->passes_on)) continue;  // its output is the reason
       add(node,
           {FitReason::overflow_input, input, kNoNode, value(input).measure.largest, type_.limit()});
@@ -537,7 +538,7 @@ class Judge {
   // that are the largest, and come to nothing behind it?
   bool dies_out(std::uint32_t node, std::uint32_t input) {
     constexpr int kDepth = 4;
-    return measure(node).passing == Passing::places &&
+    return measure(node).passing == ErrorPropagation::places &&
            dies_behind(network_.nodes()[node].outputs[0], input, kDepth);
   }
 
@@ -545,7 +546,8 @@ class Judge {
     if (flow_.is_output(which)) return false;
     return std::ranges::all_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return true;
-      if (!known(reader.node) || measure(reader.node).passing != Passing::places) return false;
+      if (!known(reader.node) || measure(reader.node).passing != ErrorPropagation::places)
+        return false;
       const std::optional<double> error = replay_.error_at_places(input, reader.node);
       if (!error) return false;
       return *error <= least_ * measure(reader.node).rms ||
@@ -556,7 +558,7 @@ class Judge {
   // A number that is 0 in the narrow type, or below it, where it is not, and what divides by it or
   // takes its logarithm or its root.
   void at_edges(std::uint32_t node) {
-    if (!known(node) || measure(node).passing != Passing::places) return;
+    if (!known(node) || measure(node).passing != ErrorPropagation::places) return;
     for (const EdgeRuns::Found& found : edges_.find(node, wide()))
       for (const std::uint32_t one : found.nodes) add(one, at_edge(one, found.node, found.error));
   }
@@ -648,8 +650,7 @@ class Judge {
     const double rms = measure(node).rms;
     if (error <= least_ * rms || error <= kBesideBefore * sensitivity_->before(node)) return false;
     const auto share = sensitivity_->share(node, error);
-    if (error > bearable_ * rms)
-      return !(share && *share < kLeastShare) && spreads_from(node, error);
+    if (error > bearable_ * rms) return !(share && *share < kMinShare) && spreads_from(node, error);
     return share && *share > kBorneShare;
   }
 
@@ -668,7 +669,7 @@ class Judge {
   // Is it still one to speak of a few layers on?
   bool spreads_from(std::uint32_t node, double error) const {
     constexpr int kDepth = 4;
-    int looks = kMostLooks;
+    int looks = kMaxLooks;
     return std::ranges::any_of(network_.nodes()[node].outputs, [&](std::uint32_t output) {
       return output != kNoValue && spreads(output, error, kDepth, looks);
     });
@@ -682,7 +683,7 @@ class Judge {
     if (flow_.is_output(which) || depth == 0) return true;
     return std::ranges::any_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return false;
-      const bool moved = measure(reader.node).passing == Passing::moved;
+      const bool moved = measure(reader.node).passing == ErrorPropagation::moved;
       const InputEffect* const found =
           known(reader.node) ? effect(reader.node, reader.input) : nullptr;
       if (known(reader.node) && found == nullptr) return false;
@@ -716,7 +717,7 @@ class Judge {
 bool is_fit_layer(const network::Network& network, const DumpMeasures& measures,
                   std::uint32_t node) {
   const NodeMeasure& measure = measures.nodes[node];
-  if (measure.trouble.empty() && measure.passing == Passing::none) return false;
+  if (measure.trouble.empty() && measure.passing == ErrorPropagation::none) return false;
   const network::Node& own = network.nodes()[node];
   const auto floating = [&](std::uint32_t value) {
     return value != kNoValue && measures.values[value].floating;

@@ -25,7 +25,7 @@ constexpr double kBeside = 0x1p-4;  // so near an edge the function is asked
 constexpr double kAlike = 0x1p-4;
 constexpr std::size_t kEachDistance = 2;  // numbers of one power of two
 constexpr std::size_t kAtEdge = 8;        // numbers that are on it
-constexpr std::size_t kMostDistances = 32;
+constexpr std::size_t kMaxDistances = 32;
 constexpr std::uint64_t kEachNumber = 2;  // results, where it is broadcast
 
 // Of numbers that are alike some without a pattern, the same ones each time.
@@ -54,7 +54,7 @@ class Edges {
   Edges(const NodeContext& context, std::uint32_t node, bool alike)
       : context_(context),
         values_(context, node, false),
-        evaluation_(context.network, stored_in(context.dump), kMostTerms),
+        evaluation_(context.network, stored_in(context.dump), kMaxTerms),
         number_(node),
         alike_(alike) {}
 
@@ -118,7 +118,7 @@ class Edges {
     const std::uint64_t some = std::min(each, kEachNumber);
     std::size_t taken = 0;
     for (const auto& [power, distance] : distances) {
-      if (++taken > kMostDistances) break;
+      if (++taken > kMaxDistances) break;
       const double stands_for = static_cast<double>(distance.count * each) /
                                 static_cast<double>(distance.picks.size() * some);
       for (const Distance::Pick& pick : distance.picks)
@@ -157,29 +157,29 @@ Result<std::vector<EdgeResult>> results_at_edges(const NodeContext& context, std
                                                  bool alike) {
   return Edges(context, node, alike).find();
 }
-using network::Passing;
+using network::ErrorPropagation;
 
 namespace {
 
-constexpr double kMostProductsAnew = 512;             // in a sum, of a node that is computed anew
-constexpr std::uint64_t kMostTermsOfPart = 1U << 19;  // of all results together
+constexpr double kMaxProductsAnew = 512;             // in a sum, of a node that is computed anew
+constexpr std::uint64_t kMaxTermsOfPart = 1U << 19;  // of all results together
 
 }  // namespace
 
 bool NarrowPart::is_constant(std::uint32_t node) const {
   const NodeMeasure& measure = measures_.nodes[node];
-  return measure.trouble.empty() && measure.passing == Passing::none;
+  return measure.trouble.empty() && measure.passing == ErrorPropagation::none;
 }
 
 bool NarrowPart::can_be_within(std::uint32_t maker) const {
   const NodeMeasure& measure = measures_.nodes[maker];
   if (!measure.trouble.empty()) return false;
   switch (measure.passing) {
-    case Passing::unknown:
-    case Passing::none:
+    case ErrorPropagation::unknown:
+    case ErrorPropagation::none:
       return false;
-    case Passing::products:
-      return measure.terms <= kMostProductsAnew;
+    case ErrorPropagation::products:
+      return measure.terms <= kMaxProductsAnew;
     default:
       return true;
   }
@@ -239,7 +239,7 @@ class NarrowPart::Computing {
   explicit Computing(const NarrowPart& part)
       : part_(part),
         evaluation_(part.context_.network, stored_in(part.context_.dump),
-                    std::min(kMostTermsOfPart, *part.terms_)) {
+                    std::min(kMaxTermsOfPart, *part.terms_)) {
     for (const std::uint32_t node : part.nodes_)
       for (const std::uint32_t output : part.context_.network.nodes()[node].outputs)
         if (output != kNoValue) evaluation_.leave_out(output);

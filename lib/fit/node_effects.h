@@ -146,10 +146,10 @@ class Effect {
 
 // Results computed twice, from a node's inputs as they are and as a narrow device reads them.
 
-// For an operator whose results come from the numbers at their places (Passing::places).
+// For an operator whose results come from the numbers at their places (ErrorPropagation::places).
 Status measure_places(NodeValues& values, const network::Operator& op, NodeMeasure& measure);
 
-// For one whose results come from groups of numbers (Passing::groups), such as Softmax.
+// For one whose results come from groups of numbers (ErrorPropagation::groups), such as Softmax.
 Status measure_groups(NodeValues& values, const network::Operator& op, NodeMeasure& measure);
 
 }  // namespace btf

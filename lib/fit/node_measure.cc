@@ -42,13 +42,13 @@ RoundingTo NarrowType::rounding() const {
 
 namespace {
 
-constexpr std::size_t kLeastRun = 1024;
+constexpr std::size_t kMinRun = 1024;
 
 }  // namespace
 
 Status Numbers::read(std::uint64_t first, std::span<double> into) {
   // Single numbers are near one another: of a value that is broadcast, or a group's.
-  if (into.size() < kLeastRun)
+  if (into.size() < kMinRun)
     stored_.numbers_at(first, into);
   else
     stored_.pass_over(first, into);
@@ -108,8 +108,8 @@ bool PlacedNumbers::any(std::uint64_t begin, std::uint64_t end,
 
 namespace {
 
-constexpr std::uint64_t kMostOrdinary = 1U << 18;  // numbers
-constexpr std::uint64_t kMostLossy = 1U << 22;
+constexpr std::uint64_t kMaxOrdinary = 1U << 18;  // numbers
+constexpr std::uint64_t kMaxLossy = 1U << 22;
 
 }  // namespace
 
@@ -117,8 +117,8 @@ RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy>
     : numbers_(numbers), unit_(unit), inputs_(std::move(inputs)) {
   std::uint64_t count = 0;
   for (std::uint64_t first = 0; first < numbers; first += unit) count += is_lossy(first) ? 1 : 0;
-  lossy_part_ = part(count, kMostLossy / unit);
-  ordinary_part_ = part(ceil_div(numbers, unit) - count, kMostOrdinary / unit);
+  lossy_part_ = part(count, kMaxLossy / unit);
+  ordinary_part_ = part(ceil_div(numbers, unit) - count, kMaxOrdinary / unit);
 }
 
 RunPlan::Part RunPlan::part(std::uint64_t runs, std::uint64_t most) {
@@ -225,8 +225,8 @@ class Dump::Computed {
     std::optional<Error> error{};
   };
 
-  static constexpr std::uint64_t kMostNumbers = 1U << 16;  // of one
-  static constexpr std::uint64_t kMostKept = 1U << 22;     // of all, from one question to the next
+  static constexpr std::uint64_t kMaxNumbers = 1U << 16;  // of one
+  static constexpr std::uint64_t kMaxKept = 1U << 22;     // of all, from one question to the next
 
   bool is_computed(const Dump& dump, std::uint32_t value) const {
     const network::Value& own = network_.values()[value];
@@ -269,12 +269,11 @@ class Dump::Computed {
       return numbers(input);
     };
     const std::uint64_t share = kTermsOfValues / std::max<std::size_t>(1, network_.nodes().size());
-    network::Evaluation evaluation(network_, find,
-                                   std::clamp(share, kLeastTermsOfValue, kMostTerms));
+    network::Evaluation evaluation(network_, find, std::clamp(share, kMinTermsOfValue, kMaxTerms));
     const auto tensor = evaluation.computed(value);
     if (evaluation.unread()) return {.error = *evaluation.unread()};
     if (!tensor) return {.error = tensor.error()};
-    if ((*tensor)->elements() > kMostNumbers) return {};
+    if ((*tensor)->elements() > kMaxNumbers) return {};
     auto numbers = std::make_shared<std::vector<double>>((*tensor)->elements());
     for (std::uint64_t i = 0; i < numbers->size(); ++i) (*numbers)[i] = (*tensor)->value(i);
     if (evaluation.unread()) return {.error = *evaluation.unread()};
@@ -287,7 +286,7 @@ class Dump::Computed {
 
   // Those that were computed first, and are computed again if they are asked for.
   void forget_some(std::uint32_t asked) {
-    while (kept_ > kMostKept && order_.front() != asked) {
+    while (kept_ > kMaxKept && order_.front() != asked) {
       kept_ -= known_[order_.front()].numbers->size();
       known_.erase(order_.front());
       order_.pop_front();
@@ -462,12 +461,12 @@ Result<std::optional<Numbers>> open_numbers(const network::Network& network, con
 
 namespace {
 
+using network::ErrorPropagation;
 using network::Operator;
-using network::Passing;
 
 // Numbers of which single products are computed.
-constexpr double kMostProducts = 1U << 14;
-constexpr double kLeastResults = 16;
+constexpr double kMaxProducts = 1U << 14;
+constexpr double kMinResults = 16;
 constexpr double kManyResults = 64;
 
 // Dims of 1 may be left out of a dump, or all of them be written as one.
@@ -486,31 +485,31 @@ class NodeMeasuring {
       : context_(context),
         node_(context.network.nodes()[number]),
         values_(context, number, infinite),
-        evaluation_(context.network, stored_in(context.dump), kMostTerms),
+        evaluation_(context.network, stored_in(context.dump), kMaxTerms),
         number_(number) {}
 
   Status run(NodeMeasure& measure) {
     const auto* const row =
         network::find_operator(node_.op, node_.domain, context_.network.version(node_.domain));
-    if (row == nullptr || row->passing == Passing::unknown)
+    if (row == nullptr || row->passing == ErrorPropagation::unknown)
       return fail(ErrorCode::unsupported,
                   "what '" + node_.op + "' does to errors is not known here");
     measure.passing = row->passing;
     if (!context_.network.is_sound(number_))
       return network::not_computed(context_.network.why_unsound(number_));
-    if (row->passing == Passing::none) return {};
+    if (row->passing == ErrorPropagation::none) return {};
     const Result<Operator*> made = evaluation_.made_operator(number_);
     if (evaluation_.unread()) return std::unexpected(*evaluation_.unread());
     if (made) BTF_TRY(check_dims(**made));
-    if (row->passing == Passing::moved) return moved(measure);
-    if (row->passing == Passing::joined) return joined(measure);
+    if (row->passing == ErrorPropagation::moved) return moved(measure);
+    if (row->passing == ErrorPropagation::joined) return joined(measure);
     BTF_ASSIGN(op_, made);
     switch (row->passing) {
-      case Passing::places:
+      case ErrorPropagation::places:
         return measure_places(values_, *op_, measure);
-      case Passing::groups:
+      case ErrorPropagation::groups:
         return measure_groups(values_, *op_, measure);
-      case Passing::products:
+      case ErrorPropagation::products:
         return products(measure);
       default:
         return windows(measure);
@@ -596,7 +595,7 @@ class NodeMeasuring {
     const std::uint64_t all = values_.result().measure.elements;
     const double terms = std::max(1.0, op_->terms());
     const auto wanted =
-        static_cast<std::uint64_t>(std::clamp(kMostProducts / terms, kLeastResults, kManyResults));
+        static_cast<std::uint64_t>(std::clamp(kMaxProducts / terms, kMinResults, kManyResults));
     const std::uint64_t count = std::min(all, wanted);
     evaluation_.set({.operand = kStep, .result = 0, .accumulator = 0});
     const auto op = evaluation_.made_operator(number_);

@@ -122,7 +122,7 @@ class LossyRuns {
  public:
   LossyRuns() = default;  // not known
   explicit LossyRuns(std::uint64_t elements)
-      : step_(kFitRun * std::max<std::uint64_t>(1, ceil_div(elements, kFitRun * kMostRuns))),
+      : step_(kFitRun * std::max<std::uint64_t>(1, ceil_div(elements, kFitRun * kMaxRuns))),
         lossy_(ceil_div(elements, step_)) {}
 
   bool known() const { return step_ > 0; }
@@ -135,7 +135,7 @@ class LossyRuns {
   }
 
  private:
-  static constexpr std::uint64_t kMostRuns = 1U << 16;
+  static constexpr std::uint64_t kMaxRuns = 1U << 16;
 
   std::uint64_t step_ = 0;
   std::vector<bool> lossy_;
@@ -269,12 +269,12 @@ class Dump {
 // For evaluations of nodes; the dump outlives it.
 network::FindStored stored_in(const Dump& dump);
 
-inline constexpr std::uint64_t kMostTerms = 1U << 24;  // elements read or computed for one node
+inline constexpr std::uint64_t kMaxTerms = 1U << 24;  // elements read or computed for one node
 
 // Those for all values that were not dumped, together: each has the same part of them, whoever
-// computes it and when, and at least kLeastTermsOfValue.
+// computes it and when, and at least kMinTermsOfValue.
 inline constexpr std::uint64_t kTermsOfValues = 1U << 28;
-inline constexpr std::uint64_t kLeastTermsOfValue = 1U << 18;
+inline constexpr std::uint64_t kMinTermsOfValue = 1U << 18;
 
 // The effect on a node's result of rounding its inputs, by the formula of its operator.
 
@@ -320,7 +320,7 @@ struct InputEffect {
 };
 
 struct NodeMeasure {
-  network::Passing passing = network::Passing::unknown;
+  network::ErrorPropagation passing = network::ErrorPropagation::unknown;
   std::string trouble;              // why it cannot be judged; empty: it can be
   std::vector<InputEffect> inputs;  // those that hold floats
   // The same if they have Inf from before; nothing: they have none.

@@ -18,10 +18,10 @@
 namespace btf {
 namespace {
 
+using network::ErrorPropagation;
 using network::kNoValue;
-using network::Passing;
 
-constexpr std::uint64_t kMostSampledResults = 1U << 18;  // of more every second run, and so on
+constexpr std::uint64_t kMaxSampledResults = 1U << 18;  // of more every second run, and so on
 
 // Plus or minus one, by the number of an element.
 double sign_at(std::uint64_t number) {
@@ -36,7 +36,7 @@ class Places {
         relative_(relative),
         measure_(measure),
         node_(node),
-        evaluation_(context.network, stored_in(context.dump), kMostTerms) {}
+        evaluation_(context.network, stored_in(context.dump), kMaxTerms) {}
 
   Result<UniformGains> run() {
     UniformGains gains(measure_.inputs.size());
@@ -47,7 +47,7 @@ class Places {
     std::vector<double> off(kFitRun);
     const std::uint64_t all = element_count(op->outputs()[0].dims).value_or(0);
     const std::uint64_t pace =
-        std::max<std::uint64_t>(1, (all + kMostSampledResults - 1) / kMostSampledResults);
+        std::max<std::uint64_t>(1, (all + kMaxSampledResults - 1) / kMaxSampledResults);
     for (std::uint64_t first = 0; first < all; first += pace * kFitRun) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first));
       for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -139,7 +139,7 @@ class Places {
 UniformGains uniform_gains(const NodeContext& context, const std::vector<double>& relative,
                            std::uint32_t node, const NodeMeasure& measure) {
   const UniformGains none(measure.inputs.size());
-  if (measure.passing != Passing::places || !measure.trouble.empty()) return none;
+  if (measure.passing != ErrorPropagation::places || !measure.trouble.empty()) return none;
   // What could be measured can be opened again; if not, its gains stay as they are. An error of
   // reading is noted where it arose.
   const auto found = Places(context, relative, node, measure).run();
@@ -165,7 +165,7 @@ namespace {
 
 // What only moves numbers computes nothing in a type.
 bool computes(const NodeMeasure& measure) {
-  return measure.passing != Passing::moved && measure.passing != Passing::joined;
+  return measure.passing != ErrorPropagation::moved && measure.passing != ErrorPropagation::joined;
 }
 
 double square(double x) { return x * x; }
@@ -190,7 +190,7 @@ class ScaledLayers::Reach {
         const std::uint32_t input = layers_.network_.nodes()[node].inputs[effect.input];
         fresh_[input] += from_input(node, effect);
         // A mean leaves what is the same at all places, as what weights are off by is.
-        const bool mean = measures_.nodes[node].passing == Passing::windows;
+        const bool mean = measures_.nodes[node].passing == ErrorPropagation::windows;
         passed_[input] += (mean ? 1 : square(effect.gain)) * sum(node, passed_);
       }
     }

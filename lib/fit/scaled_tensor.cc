@@ -38,11 +38,11 @@ struct ScaledSource {
 };
 
 // Gains of less are not worth a word; an outlier is to blame for half of one or more.
-constexpr double kLeastGain = 3;
+constexpr double kMinGain = 3;
 constexpr double kBlame = .5;
 
 // Without a channel as much larger than all others there is no such gain by it.
-constexpr double kLeastRatio = 1.4;
+constexpr double kMinRatio = 1.4;
 
 double decibels(double signal, double error) {
   // Squares of doubles far beyond what floats hold, or below it.
@@ -133,7 +133,7 @@ class ScaledTensor {
       attempts.channels->scales.push_back(static_cast<double>(symmetric_scale(largest, dtype)));
     const std::uint64_t highest = channels_.highest();
     const double next = channels_.largest_but(highest);
-    if (next == 0 || channels_.maxima()[highest] < kLeastRatio * next) return attempts;
+    if (next == 0 || channels_.maxima()[highest] < kMinRatio * next) return attempts;
     attempts.outlier.emplace();
     attempts.outlier->scales.assign(channels_.count(),
                                     static_cast<double>(symmetric_scale(next, dtype)));
@@ -207,7 +207,7 @@ class ScaledTensor {
     FitChannels found{
         .axis = channels_.axis(), .count = channels_.count(), .snr = snr(*attempts.channels)};
     found.gain = found.snr == one ? 0 : found.snr - one;
-    if (!attempts.outlier || found.gain < kLeastGain) return found;
+    if (!attempts.outlier || found.gain < kMinGain) return found;
     const double apart = snr(*attempts.outlier);
     if (apart - one < kBlame * found.gain) return found;
     const std::uint64_t highest = channels_.highest();
@@ -297,10 +297,10 @@ std::optional<std::uint32_t> channel_dim(const ChannelAxis& axis, std::size_t ra
 
 namespace {
 
-constexpr std::uint64_t kMostChannels = 1U << 16;
+constexpr std::uint64_t kMaxChannels = 1U << 16;
 
 // A channel with fewer numbers has a scale that tells the numbers, not the channel.
-constexpr std::uint64_t kLeastNumbers = 8;
+constexpr std::uint64_t kMinNumbers = 8;
 
 }  // namespace
 
@@ -315,7 +315,7 @@ void ChannelMaxima::begin(const Dims& dims, const ChannelAxis& axis) {
   std::uint64_t elements = 1;
   for (const std::uint64_t size : dims) elements *= size;
   const std::uint64_t channels = dim ? dims[*dim] : 0;
-  const bool none = channels < 2 || channels > kMostChannels || elements / channels < kLeastNumbers;
+  const bool none = channels < 2 || channels > kMaxChannels || elements / channels < kMinNumbers;
   mixed_ |= none || (begun_ && (*dim != axis_ || channels != maxima_.size()));
   begun_ = true;
   if (mixed_) return;

@@ -30,8 +30,8 @@ struct Ways {
 // which are computed twice: a few of the largest numbers may be what matters, or come to nothing.
 
 // Nothing: the value does not come there, or by more nodes than `most`.
-std::optional<Ways> find_ways(const network::Network& network, const Flow& flow,
-                              std::uint32_t value, std::uint32_t node, std::size_t most) {
+std::optional<Ways> find_paths(const network::Network& network, const Flow& flow,
+                               std::uint32_t value, std::uint32_t node, std::size_t most) {
   constexpr std::size_t kOthers = 4;  // nodes beside the ways, for each on them
   const auto& nodes = network.nodes();
   std::uint32_t first = node;
@@ -74,7 +74,7 @@ class PlaceChain {
   PlaceChain(const NodeContext& context, std::uint32_t value)
       : context_(context),
         value_(value),
-        evaluation_(context.network, stored_in(context.dump), kMostTerms),
+        evaluation_(context.network, stored_in(context.dump), kMaxTerms),
         reading_(context.values[value], context.type, false) {}
 
   Result<std::optional<double>> error(const Ways& ways) {
@@ -120,7 +120,7 @@ class PlaceChain {
     const network::Node& own = context_.network.nodes()[node];
     const auto* const row =
         network::find_operator(own.op, own.domain, context_.network.version(own.domain));
-    if (row == nullptr || row->passing != network::Passing::places) return false;
+    if (row == nullptr || row->passing != network::ErrorPropagation::places) return false;
     BTF_ASSIGN(const network::Operator* const op, evaluation_.made_operator(node));
     if (op->outputs()[0].dims != dims) return false;
     Link link{.values = std::make_unique<NodeValues>(context_, node, false), .op = op};
@@ -217,10 +217,10 @@ Flow::Flow(const network::Network& network)
 
 namespace {
 
-constexpr std::size_t kMostNodes = 16;
-constexpr std::uint64_t kMostResults = 64;           // of which errors are looked at
-constexpr std::uint64_t kMostTermsOfOne = 1U << 21;  // of a replay
-constexpr std::uint64_t kMostTermsOfAll = 1U << 26;
+constexpr std::size_t kMaxNodes = 16;
+constexpr std::uint64_t kMaxResults = 64;           // of which errors are looked at
+constexpr std::uint64_t kMaxTermsOfOne = 1U << 21;  // of a replay
+constexpr std::uint64_t kMaxTermsOfAll = 1U << 26;
 
 }  // namespace
 
@@ -233,18 +233,18 @@ std::optional<double> Replay::error(std::uint32_t value, std::uint32_t node) {
 std::optional<double> Replay::error_at_places(std::uint32_t value, std::uint32_t node) {
   const auto [at, added] = at_places_.try_emplace({value, node});
   if (!added) return at->second;
-  const std::optional<Ways> ways = find_ways(network_, flow_, value, node, kMostNodes);
+  const std::optional<Ways> ways = find_paths(network_, flow_, value, node, kMaxNodes);
   const NodeContext context{network_, dump_, type_, measures_.values};
   if (ways) at->second = chain_error(context, value, *ways);
   return at->second;
 }
 
 std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) {
-  const std::optional<Ways> ways = find_ways(network_, flow_, value, node, kMostNodes);
-  if (!ways || ways->readers < 2 || terms_ > kMostTermsOfAll) return std::nullopt;
+  const std::optional<Ways> ways = find_paths(network_, flow_, value, node, kMaxNodes);
+  if (!ways || ways->readers < 2 || terms_ > kMaxTermsOfAll) return std::nullopt;
   const Reading reading(measures_.values[value], type_, false);
-  network::Evaluation as_it_is(network_, stored_in(dump_), kMostTermsOfOne);
-  network::Evaluation rounded(network_, stored_in(dump_), kMostTermsOfOne);
+  network::Evaluation as_it_is(network_, stored_in(dump_), kMaxTermsOfOne);
+  network::Evaluation rounded(network_, stored_in(dump_), kMaxTermsOfOne);
   rounded.change(value, [&reading](std::uint64_t number, double x) {
     double read = 0;
     reading.apply(number, std::span(&x, 1), std::span(&read, 1));
@@ -264,7 +264,7 @@ std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) 
     operators[i] = *made;
   }
   const std::uint64_t all = element_count(operators[0]->outputs()[0].dims).value_or(0);
-  const std::uint64_t wanted = std::min(all, kMostResults);
+  const std::uint64_t wanted = std::min(all, kMaxResults);
   bool finite = true;
   for (std::uint64_t i = 0; i < wanted && finite; ++i) {
     const std::uint64_t number = picked(i, wanted, all);
@@ -285,24 +285,24 @@ std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) 
 
 namespace {
 
+using network::ErrorPropagation;
 using network::kNoValue;
-using network::Passing;
 
 // Where every tensor is an output, the last ones stand for all.
-constexpr std::size_t kMostOutputs = 32;
+constexpr std::size_t kMaxOutputs = 32;
 
 // Errors of networks that work stay below so many times what is amplified.
-constexpr double kMostBefore = 16;
+constexpr double kMaxBefore = 16;
 
 // Is it known how the node passes errors? Else it does so as relative ones.
 bool passes(const NodeMeasure& measure) {
-  return measure.trouble.empty() && measure.passing != Passing::unknown;
+  return measure.trouble.empty() && measure.passing != ErrorPropagation::unknown;
 }
 
 // Constants, shapes: what is made of no numbers of the network is rounded by whoever reads it, as a
 // weight is.
 bool is_constant(const NodeMeasure& measure) {
-  return measure.trouble.empty() && measure.passing == Passing::none;
+  return measure.trouble.empty() && measure.passing == ErrorPropagation::none;
 }
 
 double gain_of_result(const network::Node& node, const std::vector<double>& gains) {
@@ -362,8 +362,8 @@ Sensitivity::Sensitivity(const network::Network& network, const Flow& flow,
     if (flow.is_output(value) && measures.values[value].floating &&
         measures.values[value].measure.squares > 0)
       ends.push_back(value);
-  if (ends.size() > kMostOutputs)
-    ends.erase(ends.begin(), ends.end() - static_cast<std::ptrdiff_t>(kMostOutputs));
+  if (ends.size() > kMaxOutputs)
+    ends.erase(ends.begin(), ends.end() - static_cast<std::ptrdiff_t>(kMaxOutputs));
   for (const std::uint32_t end : ends) outputs_.push_back(follow_back(end));
   find_unseen();
   follow_on();
@@ -416,7 +416,7 @@ void Sensitivity::follow_on() {
       if (is_ordinary(number, effect)) sum += effect.error * effect.error;
     }
     // Errors that cancel are taken for independent ones: they are less than it seems.
-    const double most = kMostBefore * amplified_ * measure.rms;
+    const double most = kMaxBefore * amplified_ * measure.rms;
     sum = std::min(sum, most * most);
     for (const std::uint32_t output : node.outputs)
       if (output != kNoValue) squares[output] = sum;
@@ -432,7 +432,7 @@ void Sensitivity::follow_nearby() {
     const network::Node& node = network_.nodes()[number];
     const NodeMeasure& measure = measures_.nodes[number];
     if (!passes(measure)) continue;
-    const std::size_t older = measure.passing == Passing::moved ? 0 : 1;
+    const std::size_t older = measure.passing == ErrorPropagation::moved ? 0 : 1;
     ByAge sums{};
     for (const InputEffect& effect : measure.inputs) {
       const std::uint32_t input = node.inputs[effect.input];
@@ -455,7 +455,7 @@ void Sensitivity::find_unseen() {
     const network::Node& node = network_.nodes()[number];
     const NodeMeasure& measure = measures_.nodes[number];
     if (is_constant(measure)) continue;
-    const bool followed = passes(measure) && measure.passing != Passing::moved;
+    const bool followed = passes(measure) && measure.passing != ErrorPropagation::moved;
     const bool any = std::ranges::any_of(node.outputs, [&](std::uint32_t value) {
       return value != kNoValue &&
              (unseen_[value] || (!followed && !measures_.values[value].floating));
@@ -540,7 +540,7 @@ std::vector<double> follow_errors(const network::Network& network, const DumpMea
     for (const std::uint32_t output : own.outputs) {
       if (output == kNoValue || !measures.values[output].floating) continue;
       const double noise = measures.values[output].noise;
-      const bool rounds = !wide && measure.passing != Passing::moved;
+      const bool rounds = !wide && measure.passing != ErrorPropagation::moved;
       errors[output] = carried + (rounds ? noise * noise : 0);
       if (!passes(measure))
         for (const std::uint32_t input : own.inputs)

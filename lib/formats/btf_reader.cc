@@ -41,8 +41,7 @@ struct Footer {
 
 Result<Footer> read_footer(const ByteSource& source, std::uint64_t tensors) {
   const std::uint64_t size = source.size();
-  if (size - offset_table_end(tensors) < wire::kLeastNames || source.more_follows())
-    return Footer{};
+  if (size - offset_table_end(tensors) < wire::kMinNames || source.more_follows()) return Footer{};
   std::array<std::byte, kNamesFooter> bytes;
   BTF_TRY(source.read_at(size - bytes.size(), bytes));
   const std::string_view magic(reinterpret_cast<const char*>(bytes.data()) + 2 * kWord, kWord);
@@ -87,7 +86,7 @@ Result<Ends> find_ends(std::uint64_t tensors, const RecordEnd& record_end) {
 Result<std::optional<std::uint64_t>> place_of(const ByteSource& source, std::uint64_t tensors,
                                               const Footer& footer) {
   const std::uint64_t room = source.size() - offset_table_end(tensors);
-  if (!footer.there || footer.length % kWord != 0 || footer.length < wire::kLeastNames ||
+  if (!footer.there || footer.length % kWord != 0 || footer.length < wire::kMinNames ||
       footer.length > room)
     return std::nullopt;
   const std::uint64_t begin = source.size() - footer.length;
@@ -295,7 +294,7 @@ namespace {
 using wire::kRecordHeader;
 
 // The longest name table accepted from a stream.
-constexpr std::uint64_t kMostNamesInStream = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxNamesInStream = std::uint64_t{1} << 30;
 
 Result<std::uint64_t> offset_at(const ByteSource& content, std::uint64_t offset) {
   std::array<std::byte, kWord> word;
@@ -411,7 +410,7 @@ class BtfBound final : public StreamBound {
     const Checked bytes = wire::name_table_bytes(count_, wire::load_u64(header.data() + 24),
                                                  wire::load_u64(header.data() + 32));
     const Checked end = checked_add(begin, bytes);
-    if (end && *bytes <= kMostNamesInStream && *end <= extent.room()) extent.allow(*end);
+    if (end && *bytes <= kMaxNamesInStream && *end <= extent.room()) extent.allow(*end);
     return {};
   }
 
@@ -429,7 +428,7 @@ class BtfBound final : public StreamBound {
 Result<bool> begins_as_btf(const ByteSource& beginning) {
   if (beginning.size() < kWord) return false;
   BTF_ASSIGN(const std::uint64_t count, offset_at(beginning, 0));
-  return count <= kMostBtfTensors;
+  return count <= kMaxBtfTensors;
 }
 
 std::unique_ptr<StreamBound> btf_bound() { return std::make_unique<BtfBound>(); }

@@ -50,21 +50,21 @@ inline constexpr std::uint32_t kNamesVersion = 1;
 inline constexpr std::uint64_t kNamesHeader = 48;
 inline constexpr std::uint64_t kNamesFooter = 24;
 inline constexpr std::uint64_t kNameEnd = 4;  // bytes of an entry of name_end
-inline constexpr std::uint64_t kLeastNames = kNamesHeader + kNamesFooter;
+inline constexpr std::uint64_t kMinNames = kNamesHeader + kNamesFooter;
 
 inline constexpr std::uint64_t kLongestName = 65535;  // bytes
-inline constexpr std::uint64_t kMostNameBytes = UINT32_MAX;
-inline constexpr std::uint64_t kMostAttributeBytes = std::uint64_t{64} << 20;
-inline constexpr std::uint64_t kMostTableBytes = std::uint64_t{8} << 30;
+inline constexpr std::uint64_t kMaxNameBytes = UINT32_MAX;
+inline constexpr std::uint64_t kMaxAttributeBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMaxTableBytes = std::uint64_t{8} << 30;
 
 // Size of a whole table; nullopt if it is longer than a table may be.
 inline Checked name_table_bytes(std::uint64_t tensors, std::uint64_t names,
                                 std::uint64_t attributes) {
-  if (names > kMostNameBytes || attributes > kMostAttributeBytes) return {};
+  if (names > kMaxNameBytes || attributes > kMaxAttributeBytes) return {};
   const Checked ends = checked_mul(tensors, kNameEnd);
   const Checked content = checked_add(checked_add(ends, kNamesHeader), names + attributes);
   const Checked bytes = checked_add(round_up(content, kWord), kNamesFooter);
-  return bytes && *bytes <= kMostTableBytes ? bytes : Checked();
+  return bytes && *bytes <= kMaxTableBytes ? bytes : Checked();
 }
 
 }  // namespace btf::wire
@@ -128,7 +128,7 @@ class NameTable {
 // Reads BTF.
 
 // A longer table of records is none: no file has that many.
-inline constexpr std::uint64_t kMostBtfTensors = std::uint64_t{1} << 48;
+inline constexpr std::uint64_t kMaxBtfTensors = std::uint64_t{1} << 48;
 
 // Records wherever they may begin, for who does not believe the offset table.
 class BtfRecords {

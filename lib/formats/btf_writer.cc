@@ -51,9 +51,9 @@ Status NameWriter::add(const std::string& name) {
     return fail(ErrorCode::unsupported, "its name '" + name +
                                             "' is not UTF-8 without zero bytes, as names in BTF "
                                             "are");
-  if (names_.size() + name.size() > wire::kMostNameBytes)
+  if (names_.size() + name.size() > wire::kMaxNameBytes)
     return fail(ErrorCode::unsupported,
-                "the names have more than " + std::to_string(wire::kMostNameBytes) + " bytes");
+                "the names have more than " + std::to_string(wire::kMaxNameBytes) + " bytes");
   names_ += name;
   ends_.push_back(static_cast<std::uint32_t>(names_.size()));
   return {};
@@ -100,7 +100,7 @@ Status NameWriter::write(ByteSink& sink, std::uint64_t offset) const {
 }
 
 constexpr std::string_view kSchema = "btf/attributes/1";
-constexpr unsigned kMostDepth = 16;
+constexpr unsigned kMaxDepth = 16;
 
 constexpr auto kScaleOf = std::to_array<Named<ScaleOf>>({
     {ScaleOf::tensor, "tensor"},
@@ -230,7 +230,7 @@ class Parser {
 
   Status other(const std::string& name, OtherAttributes& others, unsigned depth) {
     BTF_ASSIGN(const JsonToken first, json_.next());
-    BTF_ASSIGN(others[name], canonical_json(json_, first, kMostDepth - depth));
+    BTF_ASSIGN(others[name], canonical_json(json_, first, kMaxDepth - depth));
     return {};
   }
 

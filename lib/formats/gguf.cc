@@ -104,7 +104,7 @@ class GgufCursor {
 // The keys of a GGUF file as texts.
 
 constexpr std::uint64_t kLongestText = 1U << 16;
-constexpr std::uint64_t kMostMetadata = 1U << 24;
+constexpr std::uint64_t kMaxMetadata = 1U << 24;
 constexpr std::uint64_t kLongestList = 16;
 
 template <typename Number>
@@ -166,7 +166,7 @@ class Metadata {
   const ByteSource& source_;
   bool big_endian_;
   std::map<std::string, std::string> pairs_;
-  std::uint64_t left_ = kMostMetadata;
+  std::uint64_t left_ = kMaxMetadata;
 };
 
 // Numbers and strings as they are, short arrays of numbers in brackets. Long strings and other
@@ -226,7 +226,7 @@ constexpr auto kGgmlTypes = std::to_array<GgmlType>({
 // clang-format on
 
 static_assert(std::ranges::all_of(kGgmlTypes, [](const GgmlType& type) {
-  return type.elements <= kMostBlockElements && type.dtype.has_value() == (type.elements == 1);
+  return type.elements <= kMaxBlockElements && type.dtype.has_value() == (type.elements == 1);
 }));
 
 }  // namespace
@@ -240,7 +240,7 @@ namespace {
 
 constexpr std::uint64_t kUsualAlignment = 32;
 constexpr std::string_view kAlignmentKey = "general.alignment";
-constexpr std::uint64_t kMostGgufSigned = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMaxGgufSigned = std::numeric_limits<std::int64_t>::max();
 
 // By their codes.
 constexpr auto kGgufValueTypes = std::to_array<GgufValueType>({
@@ -355,7 +355,7 @@ Status measure(GgufTensor& tensor, const std::string& name, std::uint64_t at) {
                          " elements, which rows of " + std::to_string(row) + " do not fill");
   const Checked bytes =
       elements ? checked_mul(*elements / tensor.type->elements, tensor.type->bytes) : elements;
-  if (!bytes || *elements > kMostGgufSigned || *bytes > kMostGgufSigned)
+  if (!bytes || *elements > kMaxGgufSigned || *bytes > kMaxGgufSigned)
     return malformed(
         "size-overflow", at,
         "the product of the dims of tensor " + name + ", or its size, does not fit 63 bits");
@@ -387,13 +387,12 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor, con
            std::to_string(most) + who;
   };
   if (ndim > kMaxRank) return wrong(ndim_at, too_many(kMaxRank, " there can be"));
-  if (ndim > kMostGgmlDims)
-    odd.note("gguf-header", ndim_at, too_many(kMostGgmlDims, " ggml takes"));
+  if (ndim > kMaxGgmlDims) odd.note("gguf-header", ndim_at, too_many(kMaxGgmlDims, " ggml takes"));
   tensor.dims.resize(ndim);
   for (std::uint64_t& dim : std::views::reverse(tensor.dims)) {
     const std::uint64_t at = cursor.at();
     BTF_ASSIGN(dim, cursor.number<std::uint64_t>());
-    if (dim > kMostGgufSigned)
+    if (dim > kMaxGgufSigned)
       return wrong(
           at, "a dim of tensor " + name + " is " + std::to_string(static_cast<std::int64_t>(dim)));
   }
@@ -456,8 +455,8 @@ class HeaderReader {
                    "the file has version " + std::to_string(version) + "; only 2 and 3 are read");
     BTF_ASSIGN(tensors_, cursor_.number<std::uint64_t>());
     BTF_ASSIGN(header_.keys, cursor_.number<std::uint64_t>());
-    BTF_TRY(check_count(8, tensors_, kMostGgufTensors, "tensors"));
-    return check_count(16, header_.keys, kMostGgufKeys, "keys");
+    BTF_TRY(check_count(8, tensors_, kMaxGgufTensors, "tensors"));
+    return check_count(16, header_.keys, kMaxGgufKeys, "keys");
   }
 
   static Status check_count(std::uint64_t at, std::uint64_t count, std::uint64_t most,
@@ -506,7 +505,7 @@ class HeaderReader {
     }
     const Checked end = checked_add(tensor.offset, tensor.bytes);
     const Checked next = round_up(end, alignment_);
-    if (!next || *next > kMostGgufSigned)
+    if (!next || *next > kMaxGgufSigned)
       return malformed("size-overflow", at, "the end of the data does not fit 63 bits");
     header_.data_end = std::max(header_.data_end, *end);
     header_.end_known = tensor.type != &kUnknownGgmlType;

@@ -42,7 +42,7 @@ const GgmlType* find_ggml_type(std::uint32_t code);
 // Stands for all that find_ggml_type() does not know. Nobody knows how large its tensors are.
 inline constexpr GgmlType kUnknownGgmlType{};
 
-inline constexpr std::size_t kMostBlockElements = 256;
+inline constexpr std::size_t kMaxBlockElements = 256;
 
 // The header of a GGUF file: keys with values, and the type, dims and offset of each tensor.
 //
@@ -54,15 +54,15 @@ inline constexpr std::size_t kMostBlockElements = 256;
 inline constexpr std::string_view kGgufMagic = "GGUF";
 
 // A model has a few thousand tensors, some dozens of keys and some megabytes of words.
-inline constexpr std::uint64_t kMostGgufTensors = 1U << 20;
-inline constexpr std::uint64_t kMostGgufKeys = 1U << 16;
+inline constexpr std::uint64_t kMaxGgufTensors = 1U << 20;
+inline constexpr std::uint64_t kMaxGgufKeys = 1U << 16;
 inline constexpr std::uint64_t kLongestGgufKey = 65535;
 inline constexpr std::uint64_t kLongestGgufName = 65535;
 inline constexpr std::uint64_t kDeepestGgufList = 16;
 
 // The limits of ggml. Files beyond them are odd, and read.
 inline constexpr std::uint64_t kLongestGgmlName = 63;  // of 64 bytes, the last of them 0
-inline constexpr std::uint64_t kMostGgmlDims = 4;
+inline constexpr std::uint64_t kMaxGgmlDims = 4;
 inline constexpr std::uint64_t kLongestGgufHeader = 1U << 28;
 
 struct GgufHeader {

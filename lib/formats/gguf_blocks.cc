@@ -235,7 +235,7 @@ class BlockSource final : public ByteSource {
   // Without the first `skip` bytes of what they stand for; then there are none to be left out.
   void decode(std::span<const std::byte> blocks, std::uint64_t& skip,
               std::span<std::byte>& out) const {
-    std::array<float, kMostBlockElements> numbers;
+    std::array<float, kMaxBlockElements> numbers;
     const std::uint64_t width = type_.elements * sizeof(float);
     for (std::size_t at = 0; at < blocks.size(); at += type_.bytes) {
       type_.decode(blocks.data() + at, numbers.data());

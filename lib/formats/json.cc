@@ -509,9 +509,9 @@ Result<JsonToken> JsonReader::value() {
 
 Result<JsonToken> JsonReader::open(bool object) {
   const std::uint64_t offset = bytes_.offset();
-  if (depth_ == kMostDepth)
+  if (depth_ == kMaxDepth)
     return wrong(offset,
-                 "objects and arrays are nested more than " + std::to_string(kMostDepth) + " deep");
+                 "objects and arrays are nested more than " + std::to_string(kMaxDepth) + " deep");
   levels_[depth_++] = {object, names_.size()};
   place_ = object ? Place::first_name : Place::first_item;
   bytes_.take();

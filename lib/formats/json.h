@@ -170,7 +170,7 @@ struct JsonOptions {
 // After an error nothing more is to be read.
 class JsonReader {
  public:
-  static constexpr std::size_t kMostDepth = 64;
+  static constexpr std::size_t kMaxDepth = 64;
 
   // The text in `extent` of the source, which outlives the reader and has these bytes.
   JsonReader(const ByteSource& source, JsonExtent extent, const JsonOptions& options);
@@ -235,7 +235,7 @@ class JsonReader {
   Place place_ = Place::value;
   bool begun_ = false;
   std::size_t depth_ = 0;
-  std::array<Level, kMostDepth> levels_{};
+  std::array<Level, kMaxDepth> levels_{};
 };
 
 // A number of 64 bits that is written as an integer: not 1.0, 1e2 or -0, and nothing too large.

@@ -170,8 +170,8 @@ namespace {
 
 class KeptSource final : public ByteSource {
  public:
-  KeptSource(KeptContents& contents, std::uint64_t key, std::uint64_t size, const ByteSource& from,
-             KeptContents::Make make)
+  KeptSource(DecodedCache& contents, std::uint64_t key, std::uint64_t size, const ByteSource& from,
+             DecodedCache::Make make)
       : contents_(contents), key_(key), size_(size), from_(from), make_(std::move(make)) {}
 
   std::uint64_t size() const override { return size_; }
@@ -185,21 +185,21 @@ class KeptSource final : public ByteSource {
   }
 
  private:
-  KeptContents& contents_;
+  DecodedCache& contents_;
   std::uint64_t key_;
   std::uint64_t size_;
   const ByteSource& from_;
-  KeptContents::Make make_;
+  DecodedCache::Make make_;
 };
 
 }  // namespace
 
-std::unique_ptr<ByteSource> KeptContents::source(std::uint64_t key, std::uint64_t size,
+std::unique_ptr<ByteSource> DecodedCache::source(std::uint64_t key, std::uint64_t size,
                                                  const ByteSource& from, Make make) {
   return std::make_unique<KeptSource>(*this, key, size, from, std::move(make));
 }
 
-Result<std::shared_ptr<const Spool>> KeptContents::of(std::uint64_t key, const Make& make) {
+Result<std::shared_ptr<const Spool>> DecodedCache::of(std::uint64_t key, const Make& make) {
   const std::scoped_lock lock(mutex_);
   const auto found = std::ranges::find(kept_, key, &Kept::key);
   if (found != kept_.end()) {

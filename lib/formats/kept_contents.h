@@ -49,7 +49,7 @@ class Base64Sink final : public ByteSink {
 
 // They are made when they are read for the first time. Those read last are kept; others are made
 // anew when they are wanted again.
-class KeptContents {
+class DecodedCache {
  public:
   using Make = std::function<Result<Spool>()>;
 

@@ -22,7 +22,7 @@
 namespace btf {
 namespace {
 
-Result<NpyType> told_type(const TensorSpec& spec, const NpyHeader& header) {
+Result<NpyType> overridden_type(const TensorSpec& spec, const NpyHeader& header) {
   if (spec.as_text)
     return fail(ErrorCode::invalid_argument, "is a NumPy array, its spec describes text");
   if (spec.storage && (spec.strided || spec.layout != Layout::linear))
@@ -41,27 +41,27 @@ std::string said_text(const TensorSpec& spec) {
 
 }  // namespace
 
-ToldTypes::ToldTypes(const OpenOptions& options)
+DtypeOverrides::DtypeOverrides(const OpenOptions& options)
     : of_all_(options.spec), named_(options.named_specs) {}
 
-const TensorSpec* ToldTypes::of(const std::string& name) const {
+const TensorSpec* DtypeOverrides::of(const std::string& name) const {
   return spec_by_name(named_, name);
 }
 
-Result<NpyType> ToldTypes::type_of(const std::string& name, const NpyHeader& header) const {
-  if (const TensorSpec* const named = of(name)) return told_type(*named, header);
+Result<NpyType> DtypeOverrides::type_of(const std::string& name, const NpyHeader& header) const {
+  if (const TensorSpec* const named = of(name)) return overridden_type(*named, header);
   if (of_all_)
-    if (const auto type = told_type(*of_all_, header)) return type;
+    if (const auto type = overridden_type(*of_all_, header)) return type;
   return npy_type(header.descr, std::nullopt);
 }
 
-Status ToldTypes::fits(const NpyHeader& header) const {
-  BTF_TRY(told_type(*of_all_, header));
+Status DtypeOverrides::fits(const NpyHeader& header) const {
+  BTF_TRY(overridden_type(*of_all_, header));
   return {};
 }
 
-Status ToldTypes::check(std::uint64_t arrays,
-                        const std::function<Status(std::uint64_t)>& fits) const {
+Status DtypeOverrides::check(std::uint64_t arrays,
+                             const std::function<Status(std::uint64_t)>& fits) const {
   if (!of_all_) return {};
   std::string why;
   for (std::uint64_t i = 0; i < arrays; ++i) {
@@ -290,8 +290,8 @@ std::unexpected<Error> unsupported(const std::string& descr, const std::string& 
 }
 
 // A spec may give the dtype of void and of unsigned integers.
-Result<NpyType> told_type(const std::string& descr, bool big_endian, std::uint64_t width,
-                          DType dtype) {
+Result<NpyType> overridden_type(const std::string& descr, bool big_endian, std::uint64_t width,
+                                DType dtype) {
   const DTypeInfo& row = info(dtype);
   if (row.buffer_bytes() != width)
     return fail(ErrorCode::invalid_argument, "elements of dtype '" + descr + "' have " +
@@ -308,7 +308,7 @@ Result<NpyType> nameless(const std::string& descr, std::uint64_t width, std::str
     return unsupported(descr, "does not say what its bytes mean: " + std::string(kinds) +
                                   "; `spec` TYPE says which, such as " +
                                   (width == 2 ? "bf16" : "fp8"));
-  return told_type(descr, false, width, spec->dtype);
+  return overridden_type(descr, false, width, spec->dtype);
 }
 
 Result<NpyType> parse_void(const std::string& descr, char order, std::string_view digits,
@@ -370,7 +370,7 @@ Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpe
     const bool big_endian = order == '>' && row.bits > 8;
     if (!spec || spec->dtype == row.dtype) return NpyType{row.dtype, big_endian, row.bits < 8};
     if (by_code && row.kind == NumberKind::unsigned_integer && info(spec->dtype).npy.empty())
-      return told_type(descr, big_endian, row.bits / 8, spec->dtype);
+      return overridden_type(descr, big_endian, row.bits / 8, spec->dtype);
     return fail(ErrorCode::invalid_argument, "the file says " + std::string(row.name) +
                                                  ", the spec says " +
                                                  std::string(info(spec->dtype).name));

@@ -71,9 +71,9 @@ std::unique_ptr<ByteSource> npy_elements(const ByteSource& source, const TensorI
 
 // The specs that a caller gives for the arrays of an archive.
 
-class ToldTypes {
+class DtypeOverrides {
  public:
-  explicit ToldTypes(const OpenOptions& options);
+  explicit DtypeOverrides(const OpenOptions& options);
 
   const std::optional<TensorSpec>& of_all() const { return of_all_; }
   // The spec given by name; nullptr: there is none.

@@ -176,7 +176,7 @@ class NpzReader final : public TensorReader {
       sources.content =
           contents_.source(index, member.size, source_, [place] { return inflated(place); });
     } else {
-      auto content = std::make_unique<CheckedMember>(place);
+      auto content = std::make_unique<CrcCheckedSource>(place);
       BTF_TRY(content->read_up_to(array.tensor.data_offset));
       sources.content = std::move(content);
     }
@@ -261,8 +261,8 @@ class NpzReader final : public TensorReader {
 
   const ByteSource& source_;
   NpzMembers members_;
-  ToldTypes told_;
-  mutable KeptContents contents_;
+  DtypeOverrides told_;
+  mutable DecodedCache contents_;
   mutable std::map<std::uint64_t, Sources> sources_;
 };
 

@@ -111,9 +111,9 @@ class SequenceReader {
       const std::uint64_t own = numbered ? number++ : OnnxModel::kUnnumbered;
       if (field.number == sequence::kTensors || field.number == sequence::kSparseTensors)
         return add(field, scope, own);
-      if (++containers_ > kMostContainers)
+      if (++containers_ > kMaxContainers)
         return malformed("onnx-graph", field.at,
-                         "there are more than " + std::to_string(kMostContainers) +
+                         "there are more than " + std::to_string(kMaxContainers) +
                              " sequences, maps and optionals in one another");
       const std::uint32_t inner = model_.add_scope(scope, OnnxModel::number_text(own));
       if (field.number == sequence::kMaps) return take_map(field.content, inner, depth + 1);
@@ -143,7 +143,7 @@ class SequenceReader {
   }
 
   // Their names are kept.
-  static constexpr std::uint64_t kMostContainers = 1U << 20;
+  static constexpr std::uint64_t kMaxContainers = 1U << 20;
 
   Window window_;
   OnnxModel model_;
@@ -197,7 +197,7 @@ Result<bool> begins_as_onnx(const ByteSource& beginning) {
   if (beginning.size() < start.size()) return false;
   BTF_TRY(beginning.read_at(0, start));
   const auto first = load_little<std::uint64_t>(start.data());
-  if (first <= kMostBtfTensors || ((first & 0xff) != 0x08 && (first & 0xff) != 0x10)) return false;
+  if (first <= kMaxBtfTensors || ((first & 0xff) != 0x08 && (first & 0xff) != 0x10)) return false;
   return onnx_begins(beginning);
 }
 

@@ -124,7 +124,7 @@ constexpr auto kChanges = std::to_array<std::pair<std::string_view, unsigned>>({
 });
 
 // Products of more factors are no scales.
-constexpr std::size_t kMostFactors = 8;
+constexpr std::size_t kMaxFactors = 8;
 
 // Which indices of the codes have a scale of their own.
 struct OnnxScaleAxis {
@@ -322,13 +322,13 @@ void OnnxScaleNodes::take_multiplication(const OnnxNode& node) {
     Product product = found->second;
     const std::vector<std::string> more = factors_of(input(node, 1 - side));
     product.factors.insert(product.factors.end(), more.begin(), more.end());
-    if (product.factors.size() <= kMostFactors && !resolve(product))
+    if (product.factors.size() <= kMaxFactors && !resolve(product))
       products_[to] = std::move(product);
     return;
   }
   std::vector<std::string> factors = factors_of(node.inputs[0]);
   const std::vector<std::string> more = factors_of(node.inputs[1]);
-  if (factors.size() + more.size() > kMostFactors) return;
+  if (factors.size() + more.size() > kMaxFactors) return;
   factors.insert(factors.end(), more.begin(), more.end());
   factors_[to] = std::move(factors);
 }

@@ -639,13 +639,13 @@ Result<OnnxSparse> read_onnx_sparse(Window& window, const ProtoRange& place) {
 namespace {
 
 // More are no node's.
-constexpr std::size_t kMostValues = 1U << 16;
+constexpr std::size_t kMaxValues = 1U << 16;
 
 Status add_name(Window& window, const ProtoField& field, std::vector<std::string>& names) {
-  if (names.size() == kMostValues)
+  if (names.size() == kMaxValues)
     return malformed("onnx-graph", field.at,
                      "the node or graph at byte " + std::to_string(field.at) + " has more than " +
-                         std::to_string(kMostValues) + " inputs or outputs");
+                         std::to_string(kMaxValues) + " inputs or outputs");
   BTF_ASSIGN(std::string name, onnx_name(window, field));
   names.push_back(std::move(name));
   return {};

@@ -520,8 +520,8 @@ class OnnxReader final : public TensorReader {
   const ByteSource& source_;
   mutable Window window_;
   mutable ExternalFiles files_;
-  mutable KeptContents contents_;
-  mutable KeptContents split_;  // made of those
+  mutable DecodedCache contents_;
+  mutable DecodedCache split_;  // made of those
   std::optional<OnnxModel> model_;
   mutable std::map<std::uint64_t, SharedSource> sources_;
 };

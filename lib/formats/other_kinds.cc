@@ -53,9 +53,9 @@ bool printable(std::string_view text) {
 
 // Whole vectors of elements of this width, each after a length that equals the first one's.
 bool is_vectors(const FileStart& start, std::uint64_t element_bytes) {
-  constexpr std::uint64_t kMostDims = 1U << 20;
+  constexpr std::uint64_t kMaxDims = 1U << 20;
   const std::uint64_t dims = word_at(start.bytes, 0);
-  return dims > 0 && dims <= kMostDims && start.size % (4 + dims * element_bytes) == 0;
+  return dims > 0 && dims <= kMaxDims && start.size % (4 + dims * element_bytes) == 0;
 }
 
 // Castagnoli's CRC, as TensorFlow masks it.
@@ -96,7 +96,7 @@ bool is_matlab_4(const FileStart& start) {
 }
 
 bool is_idx(const FileStart& start) {
-  constexpr std::uint8_t kMostDims = 8;
+  constexpr std::uint8_t kMaxDims = 8;
   struct Type {
     std::uint8_t code;
     std::uint64_t bytes;
@@ -105,7 +105,7 @@ bool is_idx(const FileStart& start) {
   const std::uint8_t dims = byte_or_zero(start.bytes, 3);
   const auto* const type = std::ranges::find(kTypes, byte_or_zero(start.bytes, 2), &Type::code);
   if (byte_or_zero(start.bytes, 0) != 0 || byte_or_zero(start.bytes, 1) != 0 ||
-      type == kTypes.end() || dims == 0 || dims > kMostDims)
+      type == kTypes.end() || dims == 0 || dims > kMaxDims)
     return false;
   const std::uint64_t header = 4 + std::uint64_t{4} * dims;
   Checked bytes = type->bytes;
@@ -132,12 +132,12 @@ bool is_tfrecord(const FileStart& start) {
 
 // dtype, then the shape, then values; ONNX has no message in field 2.
 bool is_tensorflow_tensor(const FileStart& start) {
-  constexpr std::uint8_t kMostTypes = 40;
+  constexpr std::uint8_t kMaxTypes = 40;
   constexpr std::string_view kValues = "\x18\x22\x28\x2a\x32\x38\x3a\x42\x4a\x52\x5a\x6a\x82\x8a"sv;
   const std::string_view bytes = start.bytes;
   const std::uint8_t dtype = byte_or_zero(bytes, 1);
   const auto shape = short_field(bytes, 2, 0x12);
-  if (byte_or_zero(bytes, 0) != 0x08 || dtype == 0 || dtype > kMostTypes || !shape) return false;
+  if (byte_or_zero(bytes, 0) != 0x08 || dtype == 0 || dtype > kMaxTypes || !shape) return false;
   if (!shape->empty() && !short_field(*shape, 0, 0x12)) return false;
   const std::size_t values = 4 + shape->size();
   return values == bytes.size() ? values == start.size : kValues.contains(bytes[values]);
@@ -397,10 +397,10 @@ std::optional<FoundKind> answer_of_server(std::string_view start, bool whole,
 // The side of a square image of three channels with this many elements; 0: there is none.
 std::uint64_t side_of_image(std::uint64_t elements) {
   constexpr std::uint64_t kChannels = 3;
-  constexpr std::uint64_t kLeastSide = 8;
+  constexpr std::uint64_t kMinSide = 8;
   const std::uint64_t area = elements / kChannels;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(area)) + 0.5);
-  return elements % kChannels == 0 && side >= kLeastSide && side * side == area ? side : 0;
+  return elements % kChannels == 0 && side >= kMinSide && side * side == area ? side : 0;
 }
 
 // For the usual dtypes: a square image where the number fits one, else a single dim.

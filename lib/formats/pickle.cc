@@ -83,11 +83,11 @@ class PickleMemo {
   }
 
   std::uint64_t count() const { return count_; }
-  bool too_far() const { return far_.size() > kMostFar; }
+  bool too_far() const { return far_.size() > kMaxFar; }
 
  private:
   static constexpr std::uint64_t kNear = std::uint64_t{1} << 22;  // more than a model has values
-  static constexpr std::size_t kMostFar = 65536;
+  static constexpr std::size_t kMaxFar = 65536;
 
   std::vector<Node> near_;
   std::unordered_map<std::uint64_t, Node> far_;
@@ -297,7 +297,7 @@ using Node = Pickle::Node;
 using Literals = PickleLiterals;
 
 constexpr std::uint64_t kLongestPickle = std::uint64_t{256} << 20;
-constexpr std::size_t kMostHeld = std::size_t{1} << 22;  // on the stack
+constexpr std::size_t kMaxHeld = std::size_t{1} << 22;  // on the stack
 
 std::string hex(std::uint8_t byte) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -317,7 +317,7 @@ class Machine {
         return bytes_.wrong("opcode " + hex(static_cast<std::uint8_t>(code)) +
                             " is not used by a state_dict");
       BTF_TRY((this->*row->run)(row->argument));
-      if (values_.too_many() || stack_.size() > kMostHeld || marks_.size() > kMostHeld ||
+      if (values_.too_many() || stack_.size() > kMaxHeld || marks_.size() > kMaxHeld ||
           memo_.too_far())
         return bytes_.wrong("it makes too many values");
     }

@@ -100,9 +100,9 @@ std::optional<std::string> latin_1_of(const Pickle& pickle, Pickle::Node node) {
 namespace {
 
 // A model of a hundred thousand tensors has a pickle of some 20 MB with 2 million values.
-constexpr std::size_t kMostNodes = std::size_t{1} << 22;
-constexpr std::size_t kMostParts = std::size_t{1} << 24;  // of all that holds values together
-constexpr std::uint64_t kMostTextBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kMaxNodes = std::size_t{1} << 22;
+constexpr std::size_t kMaxParts = std::size_t{1} << 24;  // of all that holds values together
+constexpr std::uint64_t kMaxTextBytes = std::uint64_t{64} << 20;
 
 }  // namespace
 
@@ -117,11 +117,11 @@ std::string_view Pickle::called(Node node) const {
 }
 
 bool PickleValues::too_many() const {
-  return pickle_.nodes_.size() >= kMostNodes || part_count_ > kMostParts;
+  return pickle_.nodes_.size() >= kMaxNodes || part_count_ > kMaxParts;
 }
 
 bool PickleValues::too_much_text(std::uint64_t more) const {
-  return pickle_.texts_.size() + more > kMostTextBytes;
+  return pickle_.texts_.size() + more > kMaxTextBytes;
 }
 
 PickleValues::Node PickleValues::add(const Pickle::Entry& entry) {

@@ -332,7 +332,7 @@ class PolygraphyReader final : public TensorReader {
 
   const ByteSource& source_;
   std::vector<PolygraphyArray> arrays_;
-  ToldTypes told_;
+  DtypeOverrides told_;
   mutable std::map<std::uint64_t, Content> contents_;  // of arrays that are used
 };
 
@@ -446,7 +446,7 @@ class PolygraphyWriter final : public TensorWriter {
       return fail(ErrorCode::unsupported, "two tensors have the name '" + json_shown(name) +
                                               "', of which JSON can hold one");
     const Checked bytes = checked_add(npy_header_text(record, as_uint_).size(), data_bytes(record));
-    if (!bytes || *bytes > kMostBytes) return too_large();
+    if (!bytes || *bytes > kMaxBytes) return too_large();
     const std::string before = before_array(*quoted, names_.size() == 1);
     total_ = checked_add(total_, before.size() + base64_chars(*bytes) + frame_.behind_array.size());
     return {};
@@ -487,7 +487,7 @@ class PolygraphyWriter final : public TensorWriter {
   Status end(ByteSink& sink) override { return put(sink, frame_.behind); }
 
  private:
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
+  static constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 60;
 
   static std::unexpected<Error> too_large() {
     return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");

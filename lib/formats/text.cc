@@ -31,15 +31,15 @@ namespace {
 
 // Few digits say that numbers are round rather than that they were rounded: fewer than these count
 // as exact.
-constexpr unsigned kLeastDigits = 4;    // significant
-constexpr unsigned kLeastDecimals = 3;  // behind the point, where all numbers have as many
+constexpr unsigned kMinDigits = 4;    // significant
+constexpr unsigned kMinDecimals = 3;  // behind the point, where all numbers have as many
 
 class PrintedDigits {
  public:
   void see(std::string_view number);
 
   // All that were seen have no exponent and as many digits behind the point ("%.4f").
-  bool fixed() const { return fixed_ && numbers_ >= 4 && decimals_ >= kLeastDecimals; }
+  bool fixed() const { return fixed_ && numbers_ >= 4 && decimals_ >= kMinDecimals; }
   // Behind the point if fixed(), else the most significant ones; 0: too few to tell, or as many as
   // a float with `mantissa_bits` needs to be read back.
   unsigned count(int mantissa_bits) const;
@@ -127,7 +127,7 @@ void PrintedDigits::see(std::string_view number) {
 unsigned PrintedDigits::count(int mantissa_bits) const {
   if (fixed()) return decimals_;
   const double needed = 1 + std::ceil((mantissa_bits + 1) * std::log10(2.0));
-  return significant_ >= kLeastDigits && significant_ < needed ? significant_ : 0;
+  return significant_ >= kMinDigits && significant_ < needed ? significant_ : 0;
 }
 
 constexpr std::size_t kTextBlock = 256U << 10;
@@ -357,7 +357,7 @@ class TextReader final : public TensorReader {
 
  private:
   TensorInfo info_;
-  KeptContents contents_;
+  DecodedCache contents_;
   std::unique_ptr<ByteSource> elements_;
 };
 

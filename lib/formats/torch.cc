@@ -222,7 +222,7 @@ class TorchReader final : public TensorReader {
   // The source of the elements of a tensor in use.
   struct Sources {
     const ByteSource* content = nullptr;
-    std::unique_ptr<CheckedMember> own;
+    std::unique_ptr<CrcCheckedSource> own;
     std::unique_ptr<ByteSource> held;  // in the pickle
     std::unique_ptr<ByteSource> swapped;
 
@@ -233,13 +233,13 @@ class TorchReader final : public TensorReader {
   // a small one the rest is read as well, so that none of these depends on the others.
   Result<const ByteSource*> checked(std::size_t number, std::uint64_t offset,
                                     const TensorInfo& info,
-                                    std::unique_ptr<CheckedMember>& own) const {
+                                    std::unique_ptr<CrcCheckedSource>& own) const {
     constexpr std::uint64_t kSmall = 4U << 20;
     const ZipMember& member = directory_.members()[number];
     const bool all = info.data_offset == offset && info.data_bytes == member.size;
-    std::unique_ptr<CheckedMember>& source = all ? own : shared_[number];
+    std::unique_ptr<CrcCheckedSource>& source = all ? own : shared_[number];
     if (!source)
-      source = std::make_unique<CheckedMember>(ZipPlace{source_, directory_, member, offset});
+      source = std::make_unique<CrcCheckedSource>(ZipPlace{source_, directory_, member, offset});
     if (!all && member.size <= kSmall) BTF_TRY(source->read_up_to(offset + member.size));
     return source.get();
   }
@@ -398,9 +398,9 @@ class TorchReader final : public TensorReader {
   Pickle pickle_;
   std::vector<NamedNode> tensors_;
   bool big_endian_ = false;
-  mutable KeptContents contents_;
+  mutable DecodedCache contents_;
   mutable std::map<std::size_t, std::unique_ptr<ByteSource>> inflated_;
-  mutable std::map<std::size_t, std::unique_ptr<CheckedMember>> shared_;
+  mutable std::map<std::size_t, std::unique_ptr<CrcCheckedSource>> shared_;
   mutable std::map<std::uint64_t, Sources> sources_;
   mutable std::map<std::uint64_t, std::string> held_;
 };

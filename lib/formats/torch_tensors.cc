@@ -343,8 +343,8 @@ class Printer {
   }
 
   bool open() {
-    constexpr unsigned kMostDepth = 16;
-    if (depth_ == kMostDepth) {
+    constexpr unsigned kMaxDepth = 16;
+    if (depth_ == kMaxDepth) {
       cut();
       return false;
     }

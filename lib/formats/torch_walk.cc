@@ -18,12 +18,12 @@ using Node = Pickle::Node;
 using Name = std::optional<std::string>;
 
 // Values that are looked at on the way through dicts and lists, each as often as it is in one.
-constexpr std::uint64_t kMostSteps = 1U << 23;
-constexpr unsigned kMostDepth = 600;  // about as much as Python writes
-constexpr std::size_t kMostTensors = std::size_t{1} << 20;
+constexpr std::uint64_t kMaxSteps = 1U << 23;
+constexpr unsigned kMaxDepth = 600;  // about as much as Python writes
+constexpr std::size_t kMaxTensors = std::size_t{1} << 20;
 constexpr std::size_t kLongestName = 65535;
-constexpr std::size_t kMostNameBytes = std::size_t{64} << 20;  // of those that are kept
-constexpr std::size_t kMostMadeBytes = std::size_t{1} << 30;   // of those on the way to them
+constexpr std::size_t kMaxNameBytes = std::size_t{64} << 20;  // of those that are kept
+constexpr std::size_t kMaxMadeBytes = std::size_t{1} << 30;   // of those on the way to them
 
 // How the arguments of a class are its content.
 enum class Content : std::uint8_t {
@@ -86,8 +86,8 @@ class Walk {
       ++cuts_;
       return {};
     }
-    if (depth_ == kMostDepth)
-      return wrong_pickle("its dicts and lists are nested more than " + std::to_string(kMostDepth) +
+    if (depth_ == kMaxDepth)
+      return wrong_pickle("its dicts and lists are nested more than " + std::to_string(kMaxDepth) +
                           " deep");
     const std::size_t found = found_.size();
     const std::uint64_t cuts = cuts_;
@@ -119,15 +119,15 @@ class Walk {
 
   Status take(Node node, const Name& name) {
     name_bytes_ += name ? name->size() : 0;
-    if (found_.size() == kMostTensors) return give_up("it has too many tensors");
-    if (name_bytes_ > kMostNameBytes) return give_up("the names of its tensors are too long");
+    if (found_.size() == kMaxTensors) return give_up("it has too many tensors");
+    if (name_bytes_ > kMaxNameBytes) return give_up("the names of its tensors are too long");
     found_.push_back({name, node});
     return {};
   }
 
   Status look_at(std::size_t count) {
     steps_ += count;
-    if (steps_ <= kMostSteps) return {};
+    if (steps_ <= kMaxSteps) return {};
     return give_up("its dicts and lists have too many values");
   }
 
@@ -153,7 +153,7 @@ class Walk {
     longer += key;
     made_bytes_ += longer.size();
     if (longer.size() > kLongestName) return wrong_pickle("the name of a tensor is too long");
-    if (made_bytes_ > kMostMadeBytes) return give_up("the names in it are too long");
+    if (made_bytes_ > kMaxMadeBytes) return give_up("the names in it are too long");
     return visit(node, longer);
   }
 

@@ -474,7 +474,7 @@ class TrtexecReader final : public TensorReader {
   const ByteSource& source_;
   std::vector<TrtexecOutput> outputs_;
   std::vector<DType> dtypes_;
-  mutable KeptContents contents_;
+  mutable DecodedCache contents_;
   mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> sources_;
 };
 

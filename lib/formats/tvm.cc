@@ -175,9 +175,9 @@ Status TvmWalk::begin_file(Window& window) {
     return bad_header(
         0, "the file should begin with " + hex(kTvmMagic) + " and begins with " + hex(magic));
   count_ = load_little<std::uint64_t>(header + 16);
-  if (count_ > kMostTvmTensors)
+  if (count_ > kMaxTvmTensors)
     return bad_header(16, "the file says that it has " + std::to_string(count_) +
-                              " names; at most " + std::to_string(kMostTvmTensors) + " are read");
+                              " names; at most " + std::to_string(kMaxTvmTensors) + " are read");
   next_name(kTvmFileHeader);
   return {};
 }
@@ -468,9 +468,9 @@ class TvmWriter final : public TensorWriter {
     if (!known_.insert(name).second)
       return unsupported("two tensors have the name '" + json_shown(name) +
                          "', of which a file of TVM's parameters can hold one");
-    if (names_.size() == kMostTvmTensors)
+    if (names_.size() == kMaxTvmTensors)
       return unsupported("a file of TVM's parameters is written with at most " +
-                         std::to_string(kMostTvmTensors) + " tensors");
+                         std::to_string(kMaxTvmTensors) + " tensors");
     head_ = checked_add(head_, sizeof(std::uint64_t) + name.size());
     total_ = checked_add(total_, header(record).all().size());
     total_ = checked_add(total_, record.payload);

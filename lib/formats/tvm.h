@@ -39,7 +39,7 @@ inline constexpr std::uint64_t kTvmFileHeader = 24;    // bytes up to the names
 inline constexpr std::uint64_t kTvmTensorHeader = 32;  // bytes up to the dims
 
 // A program has some thousands of them. This bounds the memory for each.
-inline constexpr std::uint64_t kMostTvmTensors = 1U << 20;
+inline constexpr std::uint64_t kMaxTvmTensors = 1U << 20;
 inline constexpr std::uint64_t kLongestTvmName = 65535;
 
 struct TvmTensor {

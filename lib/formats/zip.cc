@@ -353,7 +353,7 @@ Result<Spool> inflated(const ZipPlace& place) {
 namespace {
 
 // The most bytes that deflate can make of one, with a margin over 1030.
-constexpr std::uint64_t kMostOfAByte = 1032;
+constexpr std::uint64_t kMaxOfAByte = 1032;
 
 struct Method {
   std::uint16_t number = 0;
@@ -391,7 +391,7 @@ Status check_readable(const std::string& name, const ZipMember& member) {
                      "member " + name + " is stored uncompressed, but has " +
                          std::to_string(member.packed) + " bytes in the file and " +
                          std::to_string(member.size) + " by itself");
-  const Checked most = checked_mul(member.packed, kMostOfAByte);
+  const Checked most = checked_mul(member.packed, kMaxOfAByte);
   if (!stored && most && member.size > *most)
     return malformed("zip-member", member.header_offset,
                      "member " + name + " is said to have " + std::to_string(member.size) +
@@ -531,10 +531,10 @@ class ZipDirectory::Reader {
 
   Result<ZipDirectory> read() {
     const std::uint64_t bytes = cursor_.left();
-    if (bytes > kMostBytes)
+    if (bytes > kMaxBytes)
       return fail(ErrorCode::unsupported, "the zip file has a directory of " +
                                               std::to_string(bytes) + " bytes, at most " +
-                                              std::to_string(kMostBytes) + " are read");
+                                              std::to_string(kMaxBytes) + " are read");
     if (end_.entries > bytes / kEntry)
       return wrong("its " + std::to_string(bytes) + " bytes cannot hold the " +
                    std::to_string(end_.entries) + " members that the end of the zip file says");

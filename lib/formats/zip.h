@@ -71,7 +71,7 @@ struct ZipMember {
 class ZipDirectory {
  public:
   // Larger ones are refused: a member takes about as many bytes in memory as in the directory.
-  static constexpr std::uint64_t kMostBytes = 64U << 20;
+  static constexpr std::uint64_t kMaxBytes = 64U << 20;
 
   // Does it begin as a zip file does? Where that could also be a long table of BTF records, only
   // with the end of a zip file.

@@ -36,11 +36,11 @@ constexpr std::size_t kBlock = 256U << 10;
 
 // About 300 KiB. Who reads a member in more pieces that do not touch pays less for reading it once
 // more than for each piece.
-constexpr std::size_t kMostStretches = 4096;
+constexpr std::size_t kMaxStretches = 4096;
 
 }  // namespace
 
-Status CheckedMember::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+Status CrcCheckedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const ByteSource& file = place_.source;
   if (sound_) return file.read_at(offset, out);
   BTF_ASSIGN(const bool fresh, begin_piece(offset, out.size()));
@@ -57,7 +57,7 @@ Status CheckedMember::read_at(std::uint64_t offset, std::span<std::byte> out) co
   return end_piece(offset, out, crc);
 }
 
-Status CheckedMember::read_up_to(std::uint64_t offset) const {
+Status CrcCheckedSource::read_up_to(std::uint64_t offset) const {
   std::vector<std::byte> block;
   for (std::uint64_t at = place_.data_offset; at < offset && !sound_; at += block.size()) {
     block.resize(std::min<std::uint64_t>(kBlock, offset - at));
@@ -67,7 +67,7 @@ Status CheckedMember::read_up_to(std::uint64_t offset) const {
 }
 
 // False: it tells nothing new.
-Result<bool> CheckedMember::begin_piece(std::uint64_t offset, std::uint64_t bytes) const {
+Result<bool> CrcCheckedSource::begin_piece(std::uint64_t offset, std::uint64_t bytes) const {
   const std::scoped_lock lock(mutex_);
   if (damage_) return std::unexpected(*damage_);
   if (sound_ || bytes == 0 || offset < place_.data_offset || !fits(offset, bytes, end()))
@@ -80,8 +80,8 @@ Result<bool> CheckedMember::begin_piece(std::uint64_t offset, std::uint64_t byte
   return !known(offset, offset + bytes);
 }
 
-Status CheckedMember::end_piece(std::uint64_t offset, std::span<const std::byte> bytes,
-                                std::uint32_t crc) const {
+Status CrcCheckedSource::end_piece(std::uint64_t offset, std::span<const std::byte> bytes,
+                                   std::uint32_t crc) const {
   const std::scoped_lock lock(mutex_);
   if (damage_) return std::unexpected(*damage_);
   if (sound_) return {};
@@ -101,18 +101,18 @@ Status CheckedMember::end_piece(std::uint64_t offset, std::span<const std::byte>
   }
   if (known(place_.data_offset, this->end()))
     return settle(check_crc(place_, stretches_.begin()->second.crc));
-  if (stretches_.size() <= kMostStretches) return {};
+  if (stretches_.size() <= kMaxStretches) return {};
   stretches_.clear();
   scattered_ = true;
   return settle_scattered();
 }
 
-bool CheckedMember::known(std::uint64_t begin, std::uint64_t end) const {
+bool CrcCheckedSource::known(std::uint64_t begin, std::uint64_t end) const {
   const auto next = stretches_.upper_bound(begin);
   return next != stretches_.begin() && std::prev(next)->second.end >= end;
 }
 
-void CheckedMember::add(std::uint64_t begin, std::uint64_t end, std::uint32_t crc) const {
+void CrcCheckedSource::add(std::uint64_t begin, std::uint64_t end, std::uint32_t crc) const {
   const auto next = stretches_.lower_bound(begin);
   auto here = next == stretches_.begin() ? stretches_.end() : std::prev(next);
   if (here == stretches_.end() || here->second.end != begin)
@@ -125,7 +125,7 @@ void CheckedMember::add(std::uint64_t begin, std::uint64_t end, std::uint32_t cr
   stretches_.erase(next);
 }
 
-Status CheckedMember::settle(const Status& verdict) const {
+Status CrcCheckedSource::settle(const Status& verdict) const {
   stretches_.clear();
   if (verdict)
     sound_ = true;
@@ -135,7 +135,7 @@ Status CheckedMember::settle(const Status& verdict) const {
 }
 
 // When it may have been read all.
-Status CheckedMember::settle_scattered() const {
+Status CrcCheckedSource::settle_scattered() const {
   return read_ < place_.member.size ? Status{} : settle(read_content(place_, {}));
 }
 

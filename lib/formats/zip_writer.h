@@ -49,9 +49,9 @@ class CrcSink final : public ByteSink {
 // The file that holds the member, by offsets in the file. Reads of the member are recorded, in
 // pieces of any size, in any order, by several threads. The read that completes it returns the
 // error if the crc differs, and so does every later one; reads of a part return none.
-class CheckedMember final : public ByteSource {
+class CrcCheckedSource final : public ByteSource {
  public:
-  explicit CheckedMember(const ZipPlace& place) : place_(place) {}
+  explicit CrcCheckedSource(const ZipPlace& place) : place_(place) {}
 
   std::uint64_t size() const override { return place_.source.size(); }
   bool compressed() const override { return place_.source.compressed(); }

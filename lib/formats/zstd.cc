@@ -184,7 +184,7 @@ std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::u
 
 namespace {
 
-constexpr std::uint64_t kMostBlock = 128U << 10;  // content of a block
+constexpr std::uint64_t kMaxBlock = 128U << 10;  // content of a block
 constexpr std::uint64_t kBlockHeader = 3;
 constexpr std::uint64_t kChecksum = 4;
 constexpr unsigned kReservedBit = 0x08;  // of the descriptor
@@ -249,12 +249,12 @@ Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
     last = (word & 1) != 0;
     const unsigned kind = static_cast<unsigned>(word >> 1 & 3);
     const std::uint64_t length = word >> 3;
-    if (kind == 3 || length > kMostBlock || shape.blocks == most_blocks) {
+    if (kind == 3 || length > kMaxBlock || shape.blocks == most_blocks) {
       shape.fault = Fault::wrong;
       return shape;
     }
-    at += kBlockHeader + (kind == 1 ? 1 : length);          // kind 1: one byte again and again
-    shape.most_content += kind == 2 ? kMostBlock : length;  // kind 2: compressed
+    at += kBlockHeader + (kind == 1 ? 1 : length);         // kind 1: one byte again and again
+    shape.most_content += kind == 2 ? kMaxBlock : length;  // kind 2: compressed
   }
   at += shape.checksum ? kChecksum : 0;
   if (at > file.size()) return shape;

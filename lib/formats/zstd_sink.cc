@@ -121,7 +121,7 @@ FrameJob& FrameEncoder::wait_oldest() {
 namespace {
 
 // Readers of the seekable format refuse more.
-constexpr std::uint64_t kMostFrames = 1U << 27;
+constexpr std::uint64_t kMaxFrames = 1U << 27;
 
 class Sink final : public CompressingSink {
  public:
@@ -176,9 +176,9 @@ class Sink final : public CompressingSink {
       return fail(ErrorCode::io, std::string("cannot compress: ") + ZSTD_getErrorName(job.result));
     const std::span<const std::byte> frame(job.frame.data(), job.result);
     BTF_TRY(put(frame));
-    if (entries_.size() == kMostFrames * entry_bytes(true))
+    if (entries_.size() == kMaxFrames * entry_bytes(true))
       return fail(ErrorCode::unsupported, "the compressed file would have more than " +
-                                              std::to_string(kMostFrames) +
+                                              std::to_string(kMaxFrames) +
                                               " frames, more than readers take");
     std::byte entry[entry_bytes(true)];
     store_u32(entry, static_cast<std::uint32_t>(frame.size()));

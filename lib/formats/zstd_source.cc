@@ -94,7 +94,7 @@ bool KeptFrames::keep(const FramePlace& place, std::span<const std::byte> conten
 constexpr std::byte kHasChecksum{0x04};
 
 // Far more than a frame without content takes.
-constexpr std::uint32_t kMostEmpty = 1U << 10;
+constexpr std::uint32_t kMaxEmpty = 1U << 10;
 
 std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
                                  std::span<const std::byte> frame) {
@@ -170,7 +170,7 @@ Status FrameDecoder::check(const ByteSource& file, const FramePlace& place) {
       const std::uint64_t length = kSkippableHeader + load_u32(header.data() + 4);
       return length == place.compressed ? Status{} : wrong_length(place, length);
     }
-    if (place.compressed > kMostEmpty)
+    if (place.compressed > kMaxEmpty)
       return wrong_frame(place.index, place.file_offset,
                          "it has " + std::to_string(place.compressed) +
                              " bytes and no content, by the seek table");
@@ -183,7 +183,7 @@ namespace {
 constexpr std::uint64_t kInterval = 1024;  // frames between two checkpoints
 
 // Frame header, one empty block: no frame is shorter than a skippable one's header.
-constexpr std::uint32_t kLeastFrame = kSkippableHeader;
+constexpr std::uint32_t kMinFrame = kSkippableHeader;
 
 // More than zstd makes of content that cannot be compressed.
 std::uint64_t most_compressed(std::uint64_t content) {
@@ -282,7 +282,7 @@ Status SeekTable::check_entries() {
                            "frame " + std::to_string(place.index) + " has " +
                                std::to_string(place.compressed) + " compressed bytes" + fault);
     };
-    if (place.compressed < kLeastFrame)
+    if (place.compressed < kMinFrame)
       refuse(", fewer than any frame");
     else if (place.content > 0 && place.compressed > most_compressed(place.content))
       refuse(" for " + std::to_string(place.content) +

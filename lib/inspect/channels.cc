@@ -445,10 +445,10 @@ Result<Channels> channel_stats(const TensorFile& file, const TensorInfo& tensor,
   if (axis >= tensor.dims.size())
     return refuse("no dim " + std::to_string(axis) + ": it has " +
                   std::to_string(tensor.dims.size()));
-  if (tensor.dims[axis] > kMostChannels)
+  if (tensor.dims[axis] > kMaxChannels)
     return refuse("dim " + std::to_string(axis) + " has " + std::to_string(tensor.dims[axis]) +
                   " channels; statistics by channel are of at most " +
-                  std::to_string(kMostChannels));
+                  std::to_string(kMaxChannels));
   BTF_ASSIGN(const ElementPasses passes, ElementPasses::open(file, tensor, execution));
   ChannelPlace place{.channels = tensor.dims[axis], .inner = 1};
   for (std::size_t d = axis + 1; d < tensor.dims.size(); ++d) place.inner *= tensor.dims[d];

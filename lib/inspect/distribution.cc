@@ -35,8 +35,8 @@ struct RankQuery {
 
 constexpr unsigned kCellBits = 16;
 constexpr std::uint64_t kSortedAtOnce = 64U << 10;
-constexpr std::uint64_t kShareSorted = 32;         // of all elements, one in so many
-constexpr std::uint64_t kLeastCounts = 32U << 10;  // of a worker, in passes behind the first
+constexpr std::uint64_t kShareSorted = 32;       // of all elements, one in so many
+constexpr std::uint64_t kMinCounts = 32U << 10;  // of a worker, in passes behind the first
 
 // Cells are numbered by what is left of an ordinal, counted from the range's first, without its
 // `shift` lowest bits. Those that some question asks more about are open.
@@ -291,7 +291,7 @@ Status count_cells(const ElementPasses& passes, const CodeOrder& order, OrdinalR
     if (cells.empty()) return {};
     open = searches.open();
     const std::uint64_t room =
-        std::max(kLeastCounts, memory / passes.workers() / sizeof(std::uint64_t)) /
+        std::max(kMinCounts, memory / passes.workers() / sizeof(std::uint64_t)) /
         pass.open(std::move(cells));
     step = std::clamp(static_cast<unsigned>(std::bit_width(room)) - 1, 1U,
                       std::min(pass.shift(), kCellBits));
@@ -406,13 +406,12 @@ void CodeOrder::widen(OrdinalRange& range) const {
 namespace {
 
 Status check(const DistributionOptions& options) {
-  if (options.bins > kMostBins)
-    return fail(ErrorCode::invalid_argument, "a histogram has at most " +
-                                                 std::to_string(kMostBins) + " bins, not " +
-                                                 std::to_string(options.bins));
-  if (options.percentiles.size() > kMostPercentiles)
+  if (options.bins > kMaxBins)
+    return fail(ErrorCode::invalid_argument, "a histogram has at most " + std::to_string(kMaxBins) +
+                                                 " bins, not " + std::to_string(options.bins));
+  if (options.percentiles.size() > kMaxPercentiles)
     return fail(ErrorCode::invalid_argument,
-                "more than " + std::to_string(kMostPercentiles) + " percentiles");
+                "more than " + std::to_string(kMaxPercentiles) + " percentiles");
   for (const double p : options.percentiles)
     if (!(p >= 0 && p <= 100))
       return fail(ErrorCode::invalid_argument, "a percentile is a number from 0 to 100");

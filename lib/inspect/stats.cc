@@ -26,7 +26,7 @@ namespace btf {
 namespace {
 
 // Below this, some squares may have underflowed to 0.
-constexpr double kLeastSquares = 0x1p-700;
+constexpr double kMinSquares = 0x1p-700;
 
 constexpr std::uint64_t kSignBit = 1ULL << 63;
 
@@ -137,7 +137,7 @@ Moments ChunkStats::add_numbers(const std::byte* codes, std::uint64_t count, Chu
   const auto n = static_cast<long double>(finite);
   const auto centre = static_cast<double>((static_cast<long double>(sums.sum) + sums.rest) / n);
   const Squares squares = runs.squares(values_.data(), finite, centre);
-  if (!std::isfinite(squares.sum) || (squares.sum < kLeastSquares && sums.least != sums.most))
+  if (!std::isfinite(squares.sum) || (squares.sum < kMinSquares && sums.least != sums.most))
     return wide_moments(finite);
   return moments_about(finite, centre, (sums.sum - n * centre + sums.rest) / n, squares);
 }

@@ -11,9 +11,9 @@
 namespace btf::network {
 namespace {
 
-constexpr unsigned kDeepest = 256;           // operators that wait for one another
-constexpr std::size_t kMostKept = 1U << 16;  // elements of a computed tensor
-constexpr std::uint64_t kMostElements = 1ULL << 48;
+constexpr unsigned kDeepest = 256;          // operators that wait for one another
+constexpr std::size_t kMaxKept = 1U << 16;  // elements of a computed tensor
+constexpr std::uint64_t kMaxElements = 1ULL << 48;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Estimate give_up(Effort& effort, std::string why) {
@@ -139,7 +139,7 @@ class Evaluation::Computed final : public Tensor {
     const Estimate found = op_.element(output_, number);
     --effort.depth;
     if (!effort.trouble.empty()) return {kNone, 0};
-    if (known_.size() < kMostKept) known_.emplace(number, found);
+    if (known_.size() < kMaxKept) known_.emplace(number, found);
     return found;
   }
 
@@ -344,7 +344,7 @@ Status Evaluation::make(std::uint32_t number, Made& made) {
   }
   for (const Operator::Output& output : made.op->outputs()) {
     const Checked elements = element_count(output.dims);
-    if (elements && *elements <= kMostElements) continue;
+    if (elements && *elements <= kMaxElements) continue;
     const std::string dims = dims_text(output.dims);
     made.op = nullptr;
     return not_computed("its dims " + dims + " are too large");

@@ -17,8 +17,8 @@
 namespace btf::network {
 namespace {
 
-constexpr std::uint64_t kMostBlocks = 4096;  // that are kept
-constexpr std::uint64_t kMostInMemory = 1U << 20;
+constexpr std::uint64_t kMaxBlocks = 4096;  // that are kept
+constexpr std::uint64_t kMaxInMemory = 1U << 20;
 
 // Does the element with the number n stand at place n?
 bool is_plain(const StridedLayout& storage) {
@@ -44,14 +44,14 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
     stored.plain_ = is_plain(*own.storage);
     stored.widen_ = widener<double>(*own.dtype);
     const std::uint64_t blocks = own.storage->storage_elements / kBlock + 1;
-    const std::uint64_t sets = std::bit_ceil(std::min(blocks, kMostBlocks) / kWays + 1);
-    stored.next_.assign(std::min(sets, kMostBlocks / kWays), 0);
+    const std::uint64_t sets = std::bit_ceil(std::min(blocks, kMaxBlocks) / kWays + 1);
+    stored.next_.assign(std::min(sets, kMaxBlocks / kWays), 0);
     stored.held_.assign(stored.next_.size() * kWays, UINT64_MAX);
     stored.numbers_ = std::make_unique_for_overwrite<double[]>(stored.held_.size() * kBlock);
-    stored.bytes_.resize(kMostAtOnce * kBlock * info(*own.dtype).buffer_bytes());
+    stored.bytes_.resize(kMaxAtOnce * kBlock * info(*own.dtype).buffer_bytes());
     return stored;
   }
-  if (stored.elements_ > kMostInMemory) return not_computed("it is sparse, or of 4-bit elements");
+  if (stored.elements_ > kMaxInMemory) return not_computed("it is sparse, or of 4-bit elements");
   ReadOptions options;
   options.dtype = DType::float64;
   options.layout = Layout::linear;
@@ -95,7 +95,7 @@ std::uint64_t StoredNumbers::hold(std::uint64_t block, const std::byte* bytes,
 
 std::optional<std::uint64_t> StoredNumbers::read_blocks(std::uint64_t block) {
   std::uint64_t blocks = 1;
-  if (block > run_begin_ && block - run_begin_ < kMostAtOnce) {
+  if (block > run_begin_ && block - run_begin_ < kMaxAtOnce) {
     run_blocks_ = std::max(run_blocks_, block - run_begin_ + 1);
   } else {
     run_begin_ = block;

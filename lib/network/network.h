@@ -96,9 +96,9 @@ class StoredNumbers {
   std::uint64_t which_scale(std::uint64_t number) const;
   double scaled(double code, std::uint64_t number) const;
 
-  static constexpr std::uint64_t kBlock = 64;       // elements that are read at once
-  static constexpr std::uint64_t kMostAtOnce = 16;  // blocks
-  static constexpr std::uint64_t kWays = 4;         // blocks that one set of the table holds
+  static constexpr std::uint64_t kBlock = 64;      // elements that are read at once
+  static constexpr std::uint64_t kMaxAtOnce = 16;  // blocks
+  static constexpr std::uint64_t kWays = 4;        // blocks that one set of the table holds
   static constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
   std::shared_ptr<const TensorFile> file_;

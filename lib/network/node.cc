@@ -70,13 +70,13 @@ std::uint64_t Broadcast::number(std::uint64_t result) const {
 
 namespace {
 
-constexpr std::size_t kMostNumbers = 1U << 16;
+constexpr std::size_t kMaxNumbers = 1U << 16;
 constexpr std::uint64_t kLongestText = 1U << 16;
 
 Status check_count(const ProtoField& field, std::uint64_t count) {
-  if (count <= kMostNumbers) return {};
+  if (count <= kMaxNumbers) return {};
   return malformed("onnx-graph", field.at,
-                   "an attribute has more than " + std::to_string(kMostNumbers) + " numbers");
+                   "an attribute has more than " + std::to_string(kMaxNumbers) + " numbers");
 }
 
 Result<double> read_real(Window& window, std::uint64_t at) {
@@ -164,7 +164,7 @@ Result<Attributes> read_attributes(Window& window, const ProtoRange& node) {
 namespace {
 
 // More are no shape and no list of axes.
-constexpr std::uint64_t kMostWhole = 1U << 16;
+constexpr std::uint64_t kMaxWhole = 1U << 16;
 
 }  // namespace
 
@@ -216,7 +216,7 @@ Result<Tensor*> Call::input(std::size_t i) const {
 
 Result<std::vector<double>> Call::whole_reals(std::size_t i) const {
   BTF_ASSIGN(Tensor* const tensor, input(i));
-  if (tensor->elements() > kMostWhole)
+  if (tensor->elements() > kMaxWhole)
     return not_computed("its input " + std::to_string(i) + " has " +
                         std::to_string(tensor->elements()) + " elements, which say a shape");
   std::vector<double> numbers;

@@ -25,8 +25,8 @@ namespace {
 // A box is read with its gaps if it takes no more bytes than this, or if every so many-th element
 // is wanted and it takes no more than that; else it is cut in two.
 constexpr std::uint64_t kReadAnyway = 8U << 10;
-constexpr std::uint64_t kMostGaps = 16;
-constexpr std::uint64_t kMostOfBox = 1U << 20;
+constexpr std::uint64_t kMaxGaps = 16;
+constexpr std::uint64_t kMaxOfBox = 1U << 20;
 
 // So many places of each dim of the part, from the first on.
 struct Places {
@@ -74,7 +74,7 @@ class PartReader {
     const std::uint64_t wanted = product(places.count);
     const std::uint64_t read = product(box.counts());
     if (wanted == 1 || read * bytes_ <= kReadAnyway ||
-        (read / wanted <= kMostGaps && read * bytes_ <= kMostOfBox))
+        (read / wanted <= kMaxGaps && read * bytes_ <= kMaxOfBox))
       return copy(places, box);
     const std::size_t dim = outermost(places);
     Places half = places;

@@ -194,7 +194,7 @@ std::uint32_t Canvas::write(std::uint32_t x, std::uint32_t y, std::string_view t
 
 Slice default_part(std::size_t rank) {
   Slice part;
-  part.parts.assign(rank > kMostPictureDims ? rank - kMostPictureDims : 0, std::int64_t{0});
+  part.parts.assign(rank > kMaxPictureDims ? rank - kMaxPictureDims : 0, std::int64_t{0});
   return part;
 }
 
@@ -244,12 +244,12 @@ Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& g
     if (__builtin_mul_overflow(elements, dim.count, &elements)) elements = UINT64_MAX;
   }
   part.text = text_of(part.dims, dims);
-  if (elements > kMostPictureElements)
+  if (elements > kMaxPictureElements)
     return fail(ErrorCode::unsupported, part.text + " has " + std::to_string(elements) +
                                             " elements, and a picture at most " +
-                                            std::to_string(kMostPictureElements) +
+                                            std::to_string(kMaxPictureElements) +
                                             ": take a part, or every n-th element");
-  if (kept.size() > kMostPictureDims)
+  if (kept.size() > kMaxPictureDims)
     return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles; " + part.text +
                                                  " has " + std::to_string(kept.size()) +
                                                  " dims: give an index for the others");
@@ -496,7 +496,7 @@ constexpr std::uint32_t kPanelGap = 12;  // between actual, golden and error
 constexpr std::uint32_t kBarHeight = 8;  // of a scale
 constexpr std::uint32_t kMargin = 4;     // around texts
 constexpr std::uint32_t kLarge = 480;    // pictures of so many pixels have larger labels
-constexpr std::uint32_t kMostZoom = 16;
+constexpr std::uint32_t kMaxZoom = 16;
 constexpr std::uint32_t kWantedSide = 1024;
 
 // Each pixel of a label is a square of this side.
@@ -535,19 +535,17 @@ PanelGrid grid_of(const PartNumbers& part, std::uint32_t zoom, std::uint64_t pan
   const auto fits = [&] {
     return grid.width() * panels <= kWantedSide && grid.height() <= kWantedSide;
   };
-  for (grid.zoom = zoom != 0 ? zoom : kMostZoom; zoom == 0 && grid.zoom > 1 && !fits();)
-    --grid.zoom;
+  for (grid.zoom = zoom != 0 ? zoom : kMaxZoom; zoom == 0 && grid.zoom > 1 && !fits();) --grid.zoom;
   return grid;
 }
 
 Status check_size(std::uint64_t width, std::uint64_t height) {
-  if (width <= kMostPictureSide && height <= kMostPictureSide &&
-      width * height <= kMostPicturePixels)
+  if (width <= kMaxPictureSide && height <= kMaxPictureSide && width * height <= kMaxPicturePixels)
     return {};
   return fail(ErrorCode::unsupported,
               "the picture would have " + std::to_string(width) + " x " + std::to_string(height) +
-                  " pixels; at most " + std::to_string(kMostPictureSide) + " a side and " +
-                  std::to_string(kMostPicturePixels) +
+                  " pixels; at most " + std::to_string(kMaxPictureSide) + " a side and " +
+                  std::to_string(kMaxPicturePixels) +
                   " in all are drawn: take a part, every n-th element, or smaller squares");
 }
 

@@ -17,12 +17,12 @@ namespace {
 using Fault = FrameShape::Fault;
 
 // The most frames whose offsets are kept in memory, and messages about lost ones.
-constexpr std::uint64_t kMostPieces = 1U << 23;
-constexpr std::size_t kMostDamage = 1000;
+constexpr std::uint64_t kMaxPieces = 1U << 23;
+constexpr std::size_t kMaxDamage = 1000;
 // More blocks than a frame of kLargestFrame has; what has more began by chance.
-constexpr std::uint64_t kMostBlocks = 4096;
+constexpr std::uint64_t kMaxBlocks = 4096;
 // More than libzstd makes of kLargestFrame.
-constexpr std::uint64_t kMostCompressed = kLargestFrame + kLargestFrame / 128 + (1U << 16);
+constexpr std::uint64_t kMaxCompressed = kLargestFrame + kLargestFrame / 128 + (1U << 16);
 
 bool about_frame(const Error& error) { return error.finding == "zstd-frame"; }
 
@@ -81,7 +81,7 @@ Result<bool> FrameScan::by_table(const SeekTable& table) {
       continue;
     }
     if (!about_frame(read.error())) return std::unexpected(read.error());
-    BTF_ASSIGN(const FrameShape shape, frame_shape(file_, place.file_offset, kMostBlocks));
+    BTF_ASSIGN(const FrameShape shape, frame_shape(file_, place.file_offset, kMaxBlocks));
     if (shape.fault == Fault::none && shape.bytes == place.compressed) {
       if (shape.content && *shape.content != place.content) return false;
       BTF_ASSIGN(const Frame frame, judge(place.file_offset, shape));
@@ -110,9 +110,9 @@ Status FrameScan::walk() {
       runs_.back().reaches_end = true;
       return {};
     }
-    if (frames_ == kMostPieces) {
+    if (frames_ == kMaxPieces) {
       note({ErrorCode::malformed,
-            "there are more than " + std::to_string(kMostPieces) + " frames",
+            "there are more than " + std::to_string(kMaxPieces) + " frames",
             {},
             "zstd-frame",
             at});
@@ -206,7 +206,7 @@ Result<std::optional<std::uint64_t>> FrameScan::next_start(std::uint64_t from) {
               from + i});
         return std::nullopt;
       }
-      BTF_ASSIGN(const FrameShape shape, frame_shape(file_, from + i, kMostBlocks));
+      BTF_ASSIGN(const FrameShape shape, frame_shape(file_, from + i, kMaxBlocks));
       work_ += 1 + shape.blocks;
       if (shape.fault != Fault::none) continue;
       BTF_ASSIGN(const Frame frame, judge(from + i, shape));
@@ -234,7 +234,7 @@ Result<FrameScan::Frame> FrameScan::judge(std::uint64_t offset, const FrameShape
   const std::uint64_t content =
       shape.content.value_or(std::min<std::uint64_t>(shape.most_content, kLargestFrame));
   if (content > shape.most_content) return lost("its header says more than its blocks can hold");
-  if (content > kLargestFrame || shape.bytes > kMostCompressed)
+  if (content > kLargestFrame || shape.bytes > kMaxCompressed)
     return lost("it is larger than frames of a seekable file");
   if (context_ == nullptr) context_.reset(ZSTD_createDCtx());
   if (context_ == nullptr) throw std::bad_alloc();
@@ -286,7 +286,7 @@ void FrameScan::lose(std::uint64_t frames, std::uint64_t content, Error error) {
 }
 
 std::uint32_t FrameScan::note(Error error) {
-  if (damage_.size() < kMostDamage) damage_.push_back(std::move(error));
+  if (damage_.size() < kMaxDamage) damage_.push_back(std::move(error));
   return static_cast<std::uint32_t>(damage_.size() - 1);
 }
 

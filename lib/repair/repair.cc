@@ -99,7 +99,7 @@ using wire::kRecordHeader;
 using wire::kWord;
 
 // Entries that are looked at to find out how many there are.
-constexpr std::uint64_t kMostEntries = 1U << 16;
+constexpr std::uint64_t kMaxEntries = 1U << 16;
 
 // Where the next record may begin: behind the padding to a multiple of 8 of the record's size, or
 // of the offset, or without any.
@@ -136,7 +136,7 @@ bool BtfSalvage::contiguous(std::uint64_t count) const {
   const auto headers = btf_records(*source_, count);
   std::uint64_t last = 0;
   std::uint64_t next = (count + 1) * kWord;  // 0: not known
-  for (std::uint64_t i = 0; i < std::min(count, kMostEntries); ++i) {
+  for (std::uint64_t i = 0; i < std::min(count, kMaxEntries); ++i) {
     const auto entry = headers->entry(i);
     if (!entry || (next > 0 ? *entry != next : *entry <= last)) return false;
     last = *entry;
@@ -485,7 +485,7 @@ class Repair {
     BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
                make_sink({.size = compressed ? 0 : bytes, .sync = options_.sync}));
     if (!compressed) {
-      BTF_TRY(write_to(salvage, *writer, *gather_small_writes(*file)));
+      BTF_TRY(write_to(salvage, *writer, *buffer_small_writes(*file)));
       BTF_TRY(file->commit());
       return bytes;
     }

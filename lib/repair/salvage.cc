@@ -36,8 +36,8 @@ namespace {
 using wire::kWord;
 
 // Frames at which a first record is looked for, and records that are read or compared.
-constexpr std::size_t kMostStarts = 4096;
-constexpr std::uint64_t kMostSteps = 1U << 24;
+constexpr std::size_t kMaxStarts = 4096;
+constexpr std::uint64_t kMaxSteps = 1U << 24;
 
 // The content of the run behind a word of nothing, so that a record may begin at its first byte:
 // an empty table takes as much.
@@ -125,7 +125,7 @@ Result<Chain> follow(const BtfRecords& records, const Run& run, std::uint64_t be
     return at == run.content ||
            std::ranges::binary_search(run.pieces, at, {}, &Piece::content_offset);
   };
-  for (; at < run.content && steps < kMostSteps; ++steps) {
+  for (; at < run.content && steps < kMaxSteps; ++steps) {
     const auto info = records.at(0, kWord + at);
     if (!info && info.error().code != ErrorCode::malformed) return std::unexpected(info.error());
     if (!info || !info->known()) break;
@@ -175,7 +175,7 @@ Result<std::optional<std::uint64_t>> identify(const Table& table, const Chain& c
   }
   std::optional<std::uint64_t> found;
   for (std::uint64_t first = 0; first + length <= table.count(); ++first) {
-    if (++steps > kMostSteps) return std::nullopt;
+    if (++steps > kMaxSteps) return std::nullopt;
     BTF_ASSIGN(const bool fits_there, possible(first));
     if (!fits_there) continue;
     if (found) return std::nullopt;
@@ -198,7 +198,7 @@ Result<std::optional<std::uint64_t>> place_of(const ByteSource& known, const Byt
   const RunSource source(file, run);
   const auto records = btf_records(source, 0);
   std::uint64_t steps = 0;
-  for (std::size_t i = 0; i < std::min(run.pieces.size(), kMostStarts); ++i) {
+  for (std::size_t i = 0; i < std::min(run.pieces.size(), kMaxStarts); ++i) {
     if (run.pieces[i].lost()) continue;
     BTF_ASSIGN(const Chain chain, follow(*records, run, run.pieces[i].content_offset, steps));
     if (chain.lengths.empty()) continue;

@@ -96,7 +96,7 @@ bool natural_less(std::string_view a, std::string_view b) {
 
 namespace {
 
-constexpr std::size_t kMostAhead = 32;
+constexpr std::size_t kMaxAhead = 32;
 
 }  // namespace
 
@@ -104,7 +104,7 @@ OpenAhead::OpenAhead(std::vector<std::uint64_t> order, std::uint64_t members, Op
     : open_(std::move(open)),
       order_(std::move(order)),
       place_(members, order_.size()),
-      slots_(open_files(kMostAhead)) {
+      slots_(open_files(kMaxAhead)) {
   for (std::uint64_t place = 0; place < order_.size(); ++place) place_[order_[place]] = place;
   thread_.start(1, [this](unsigned) { run(); });
 }

@@ -98,7 +98,7 @@ struct TensorSet::State {
 namespace {
 
 // The number of files whose descriptors and headers are kept.
-constexpr std::size_t kMostOpen = 4;
+constexpr std::size_t kMaxOpen = 4;
 
 // The stamp of a regular file; nothing for others.
 std::optional<FileStamp> path_stamp(const std::string& path) {
@@ -259,11 +259,11 @@ Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
   settled[member] = false;
   stamps[member] = stamp;
   OpenFile shared = std::make_shared<const TensorFile>(*std::move(file));
-  if (!stamp || members <= kMostOpen) {
+  if (!stamp || members <= kMaxOpen) {
     kept.emplace(member, shared);
   } else {
     recent.emplace_front(member, shared);
-    if (recent.size() > kMostOpen) recent.pop_back();
+    if (recent.size() > kMaxOpen) recent.pop_back();
   }
   return shared;
 }

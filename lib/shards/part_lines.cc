@@ -99,9 +99,9 @@ class LineReader {
       // Nothing else begins so, and a file of zeros has no end of line at all.
       if (!line_.empty() && line_.front() != '{')
         return fail(ErrorCode::malformed, "line " + std::to_string(number_) + " is no JSON object");
-      if (line_.size() > kMostLineBytes)
+      if (line_.size() > kMaxLineBytes)
         return fail(ErrorCode::unsupported, "line " + std::to_string(number_) + " has more than " +
-                                                std::to_string(kMostLineBytes) + " bytes");
+                                                std::to_string(kMaxLineBytes) + " bytes");
       if (end != rest.npos) {
         ++number_;
         return std::optional(std::string_view(line_));
@@ -224,10 +224,10 @@ struct PartWriter::State {
   }
 
   Status line(std::string text) {
-    if (text.size() > shards::kMostLineBytes)
+    if (text.size() > shards::kMaxLineBytes)
       return refused("an item of " + std::to_string(text.size()) +
                      " bytes, where merge reads lines of at most " +
-                     std::to_string(shards::kMostLineBytes) +
+                     std::to_string(shards::kMaxLineBytes) +
                      "; where it is a pair of files, `shard_by` tensor makes items of its tensors");
     text += '\n';
     digest.bytes(text);
@@ -524,7 +524,7 @@ Result<PartHead> read_head(std::string_view line) {
                 .tensor_criteria = texts_of(node["tensor_criteria"])};
   if (node.has("other_files")) head.others = texts_of(node["other_files"]);
   if (node.has("warnings")) head.warnings = texts_of(node["warnings"]);
-  if (head.shard.of < 1 || head.shard.of > kMostShards) node["of"].fail("is no number of shards");
+  if (head.shard.of < 1 || head.shard.of > kMaxShards) node["of"].fail("is no number of shards");
   if (head.shard.number < 1 || head.shard.number > head.shard.of)
     node["shard"].fail("is none of these shards");
   if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});

@@ -75,7 +75,7 @@ std::string shard_command(const PartHead& head, std::uint64_t shard, const std::
 // A part read line by line, without parsing its items.
 
 // A line has at most so many bytes, the head and each item: merge parses some of them at a time.
-inline constexpr std::uint64_t kMostLineBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMaxLineBytes = std::uint64_t{64} << 20;
 
 struct ScannedPart {
   PartHead head{};

@@ -310,7 +310,7 @@ class QueuedItem final : public QueuedPair {
 
 // Neighbours are in different parts: few are open at a time.
 Status Parts::each(const ParseItem& parse, const Execution& execution) const {
-  constexpr std::size_t kMostOpen = 200;
+  constexpr std::size_t kMaxOpen = 200;
   constexpr std::size_t kTogether = 64;
   const unsigned workers = worker_count(execution, UINT64_MAX, UINT64_MAX);
   PairQueue queue({.workers = workers,
@@ -322,7 +322,7 @@ Status Parts::each(const ParseItem& parse, const Execution& execution) const {
   std::map<std::uint64_t, std::ifstream> open;
   for (const Place& place : state_->places) {
     const PartFile& part = state_->files[place.part];
-    if (open.size() >= kMostOpen && !open.contains(place.part)) open.erase(open.begin());
+    if (open.size() >= kMaxOpen && !open.contains(place.part)) open.erase(open.begin());
     auto [file, fresh] = open.try_emplace(place.part);
     if (fresh) file->second.open(part.path, std::ios::binary);
     std::string line(place.bytes, '\0');

@@ -142,7 +142,7 @@ void check_unchanged(const btf::TensorFile& input, const Converted& output,
 
 void check_compressed(const btf::TensorFile& input, const Request& wanted, const Bytes& plain) {
   btf::ConvertOptions options = wanted.options;
-  options.compression = btf::kLeastCompression;
+  options.compression = btf::kMinCompression;
   const Converted packed =
       fuzz::convert(input, wanted.name + ".zst", options, wanted.random_access);
   if (!packed.status) broken("it cannot be compressed: " + packed.status.error().message);

@@ -17,7 +17,7 @@ struct FreeContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };
 
-constexpr std::uint64_t kMostFrames = 64;
+constexpr std::uint64_t kMaxFrames = 64;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ Bytes packed_file(Input& input) {
   Bytes table;
   std::uint64_t frames = 0;
   while (input.size() > 0) {
-    const BytesView content = frames < kMostFrames ? input.take(frame) : input.rest();
+    const BytesView content = frames < kMaxFrames ? input.take(frame) : input.rest();
     Bytes packed(ZSTD_compressBound(content.size()));
     const std::size_t size =
         ZSTD_compress2(context.get(), packed.data(), packed.size(), content.data(), content.size());

@@ -24,7 +24,7 @@ struct Repaired {
 Repaired repaired(BytesView damaged, const btf::RepairOptions& options) {
   constexpr std::uint64_t kMost = 1U << 20;
   // Of a damaged compressed file of a few bytes any number of tensors can be lost.
-  constexpr std::uint64_t kMostTold = 1000;
+  constexpr std::uint64_t kMaxTold = 1000;
   Repaired result;
   std::atomic<bool> enough = false;
   btf::RepairOptions asked = options;
@@ -48,7 +48,7 @@ Repaired repaired(BytesView damaged, const btf::RepairOptions& options) {
             require(!last || *last < tensor.source, "tensors are told of out of order");
             last = tensor.source;
             if (!tensor.target) ++result.lost;
-            if (++result.told == kMostTold) enough = true;
+            if (++result.told == kMaxTold) enough = true;
           }};
   result.summary =
       btf::repair_into(std::make_unique<btf::MemorySource>(damaged), "input", make, asked, report);
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto plain = content(damaged);
   if (plain) check_records(*open(result.bytes), result.bytes, *plain);
   if ((how & 0xE0) != 0xE0) return 0;
-  options.compression = btf::kLeastCompression;
+  options.compression = btf::kMinCompression;
   const Repaired packed = repaired(damaged, options);
   if (!packed.summary) broken("it cannot be compressed: " + packed.summary.error().message);
   const auto unpacked = content(packed.bytes);

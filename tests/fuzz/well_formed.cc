@@ -11,10 +11,10 @@
 namespace fuzz {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 16;  // of a tensor that is read whole
-constexpr std::uint64_t kMostElements = 1 << 16;
+constexpr std::uint64_t kMaxBytes = 1 << 16;  // of a tensor that is read whole
+constexpr std::uint64_t kMaxElements = 1 << 16;
 // A damaged compressed file of a few bytes may have any number of them, each with a finding.
-constexpr std::uint64_t kMostTensors = 1 << 10;
+constexpr std::uint64_t kMaxTensors = 1 << 10;
 
 // A tensor whose dims are small enough to go through them all.
 bool small(const btf::TensorInfo& tensor) {
@@ -22,7 +22,7 @@ bool small(const btf::TensorInfo& tensor) {
   for (const std::uint64_t dim : tensor.dims) {
     if (dim == 0) return true;
     elements = btf::checked_mul(*elements, dim);
-    if (!elements || *elements > kMostElements) return false;
+    if (!elements || *elements > kMaxElements) return false;
   }
   return true;
 }
@@ -42,7 +42,7 @@ void ask_tensor(const btf::TensorFile& file, const btf::TensorInfo& tensor, bool
   require(shape || shape.error().code != btf::ErrorCode::malformed || !sound,
           "a sound tensor has no shape to be read");
   if (!shape) return;
-  if (!small(tensor) || btf::storage_bytes(shape->storage, shape->dtype) > kMostBytes) return;
+  if (!small(tensor) || btf::storage_bytes(shape->storage, shape->dtype) > kMaxBytes) return;
   ask_elements(file, tensor);
   const auto stats = btf::stats(file, tensor, alone());
   if (!stats) require(!sound, "a sound tensor has no statistics: " + stats.error().message);
@@ -94,7 +94,7 @@ Findings findings(const btf::Result<btf::TensorFile>& file) {
 
 void check_file(BytesView bytes, const btf::OpenOptions& options, const std::string& name) {
   const auto file = open(bytes, options, name);
-  if (file && file->tensor_count() > kMostTensors) return;
+  if (file && file->tensor_count() > kMaxTensors) return;
   const Findings found = findings(file);
   if (!file) {
     require(found.errors == 1 || found.trouble, "a file that cannot be opened");

@@ -19,7 +19,7 @@ using btf::Result;
 using btf::TensorFile;
 namespace network = btf::network;
 
-constexpr std::uint64_t kMostTerms = 1ULL << 26;
+constexpr std::uint64_t kMaxTerms = 1ULL << 26;
 
 std::map<std::string, std::uint64_t> names_of(const TensorFile& file) {
   std::map<std::string, std::uint64_t> names;
@@ -46,7 +46,7 @@ Result<nlohmann::json> evaluate(const fs::path& folder) {
                network::StoredNumbers::open(inputs, std::move(tensor)));
     return numbers;
   };
-  network::Evaluation evaluation(model, stored, kMostTerms);
+  network::Evaluation evaluation(model, stored, kMaxTerms);
   network::Arithmetic arithmetic;
   if (fs::exists(folder / "float16")) arithmetic.operand = arithmetic.result = 0x1p-11;
   evaluation.set(arithmetic);

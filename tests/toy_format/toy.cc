@@ -58,7 +58,7 @@ class ToyReader final : public TensorReader {
   }
 
   TensorInfo info_;
-  KeptContents contents_;
+  DecodedCache contents_;
   std::unique_ptr<ByteSource> elements_;
 };
 

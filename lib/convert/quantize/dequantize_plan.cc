@@ -165,7 +165,7 @@ Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo&
 }
 
 // A config of more bytes is none.
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
 
 class ConfigReader {
  public:
@@ -238,7 +238,7 @@ Result<QuantizationConfig> quantization_config(const std::string& path) {
   if (!std::filesystem::is_regular_file(config, failed)) return QuantizationConfig{};
   const std::string name = config.string();
   BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(name));
-  if (source->size() > kMostBytes) return QuantizationConfig{};
+  if (source->size() > kMaxBytes) return QuantizationConfig{};
   return ConfigReader(*source, name).run();
 }
 

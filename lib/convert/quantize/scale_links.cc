@@ -264,10 +264,10 @@ Status check_dequantized_dtype(DType dtype) {
 
 namespace {
 
-constexpr std::size_t kMostCandidates = 4;
+constexpr std::size_t kMaxCandidates = 4;
 
 // In a file of more tensors, of which each may ask, candidates are looked for around the codes.
-constexpr std::uint64_t kMostSearched = 1024;
+constexpr std::uint64_t kMaxSearched = 1024;
 constexpr std::uint64_t kAround = 32;
 
 bool no_names(const TensorFile& file) {
@@ -374,7 +374,7 @@ bool ScaleLinks::is_part(const TensorInfo& record) const {
 std::string scale_candidates(const TensorFile& file, const TensorInfo& codes) {
   std::vector<TensorInfo> found;
   const std::uint64_t count = file.tensor_count();
-  const bool around = count > kMostSearched;
+  const bool around = count > kMaxSearched;
   const std::uint64_t end = around ? std::min(count, codes.index + kAround + 1) : count;
   for (std::uint64_t i = around ? codes.index - std::min(codes.index, kAround) : 0; i < end; ++i) {
     auto record = file.tensor(i);
@@ -387,10 +387,10 @@ std::string scale_candidates(const TensorFile& file, const TensorInfo& codes) {
     return common_start(tensor.name, codes.name);
   });
   std::string text;
-  for (std::size_t i = 0; i < std::min(found.size(), kMostCandidates); ++i)
+  for (std::size_t i = 0; i < std::min(found.size(), kMaxCandidates); ++i)
     text += (i > 0 ? ", " : "") + shown(found[i]);
-  if (found.size() > kMostCandidates)
-    text += " and " + std::to_string(found.size() - kMostCandidates) + " more";
+  if (found.size() > kMaxCandidates)
+    text += " and " + std::to_string(found.size() - kMaxCandidates) + " more";
   return text;
 }
 

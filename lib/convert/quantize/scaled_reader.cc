@@ -393,8 +393,7 @@ class ScalingReader : public SlabReader {
     } else if (scales.axis) {
       for (std::uint64_t i = 0; i < scales.values.size(); ++i)
         use_ = use_.with(runs_.use(scales.values[i], zero_point_of(i)));
-      use_.floats =
-          use_.floats && scales.zero_points.empty() && scales.values.size() <= kMostFloats;
+      use_.floats = use_.floats && scales.zero_points.empty() && scales.values.size() <= kMaxFloats;
       if (use_.floats) table_.add_floats();
     }
   }
@@ -538,7 +537,7 @@ class ScalingReader : public SlabReader {
   const Scales& scales_;
   static constexpr ScaleUse kAllUses{true, true, true, true, 0};
   // Indices of an axis whose scales each worker keeps as floats, too.
-  static constexpr std::size_t kMostFloats = 1U << 15;
+  static constexpr std::size_t kMaxFloats = 1U << 15;
 
   ScaledRuns runs_;
   // By the code of a block's scale.

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t kChunk = 1U << 20;
 
 // Elements no further apart stay unpacked from one box to the next anyway.
-constexpr std::uint64_t kLeastSpan = 6U << 20;
+constexpr std::uint64_t kMinSpan = 6U << 20;
 
 // Pieces as large as a frame are unpacked once each.
 constexpr std::uint64_t kFramePiece = 1U << 20;
@@ -59,7 +59,7 @@ std::uint64_t dear_piece(const TensorConversion& work) {
 // Are boxes read in such pieces from all over the record?
 bool reads_pieces(const TensorConversion& work, bool random_access) {
   const std::uint64_t dear = dear_piece(work);
-  if (dear == 0 || work.record.data_bytes < kLeastSpan) return false;
+  if (dear == 0 || work.record.data_bytes < kMinSpan) return false;
   const ElementSource elements = record_elements(work);
   const SlabGrid grid = dense_slabs(elements, *work.target.storage, work.target.job.to,
                                     !random_access, work.options.execution);
@@ -68,7 +68,7 @@ bool reads_pieces(const TensorConversion& work, bool random_access) {
   const std::uint64_t bytes = info(elements.stored).buffer_bytes();
   std::uint64_t span = box.run;
   for (const Footprint::Loop& loop : box.loops) span += (loop.count - 1) * loop.stride;
-  return !box.contiguous() && box.run * bytes < dear && span * bytes >= kLeastSpan;
+  return !box.contiguous() && box.run * bytes < dear && span * bytes >= kMinSpan;
 }
 
 // Bytes as they are, or elements put together again.

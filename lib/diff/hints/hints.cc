@@ -28,10 +28,10 @@ namespace {
 using hints::Agreement;
 using Numbers = std::vector<long double>;
 
-constexpr std::uint64_t kPiece = 1U << 16;    // elements
-constexpr std::uint64_t kSample = 64;         // elements of each part
-constexpr std::uint64_t kLeastCommon = 8;     // elements
-constexpr std::uint64_t kLeastDifferent = 4;  // of these, that are not what the padding is
+constexpr std::uint64_t kPiece = 1U << 16;  // elements
+constexpr std::uint64_t kSample = 64;       // elements of each part
+constexpr std::uint64_t kMinCommon = 8;     // elements
+constexpr std::uint64_t kMinDifferent = 4;  // of these, that are not what the padding is
 
 // visit(box) for pieces of a box, each of at most kPiece elements.
 template <typename Visit>
@@ -141,7 +141,7 @@ class Search {
 
   Result<std::vector<Hint>> run() {
     elements_ = *element_count(common_);
-    if (elements_ < kLeastCommon) return {};
+    if (elements_ < kMinCommon) return {};
     BTF_ASSIGN(const bool likely, sample_agrees());
     if (!likely) return {};
     for (const DiffSide* side : {&actual_, &golden_}) {
@@ -149,7 +149,7 @@ class Search {
       if (!constant) return {};
     }
     BTF_ASSIGN(const bool same, common_agrees());
-    if (!same || different_ < std::min(kLeastDifferent, elements_)) return {};
+    if (!same || different_ < std::min(kMinDifferent, elements_)) return {};
     return {{{.cause = Cause::padded, .evidence = sentence()}}};
   }
 
@@ -322,7 +322,7 @@ using hints::Sample;
 using hints::SearchResult;
 
 // Fewer pairs than this say nothing.
-constexpr std::uint64_t kLeastElements = 8;
+constexpr std::uint64_t kMinElements = 8;
 
 // Searches for a change of one side's elements. The better explanation of two that explain as much
 // goes first.
@@ -351,7 +351,7 @@ constexpr auto kPatterns = std::to_array<SearchResult (*)(const Inquiry&)>({
 });
 
 // Too few to conclude anything from.
-constexpr std::size_t kLeastMismatches = 2;
+constexpr std::size_t kMinMismatches = 2;
 
 Result<std::vector<Inquiry>> inquiries_of(const HintInput& input, const Sample& sample) {
   std::vector<Inquiry> inquiries;
@@ -361,7 +361,7 @@ Result<std::vector<Inquiry>> inquiries_of(const HintInput& input, const Sample& 
     if (hints::by_shown_grid(agreement) && inquiry.rounded) continue;
     inquiries.push_back(std::move(inquiry));
     // Pairs that agree also agree by a wider tolerance.
-    if (inquiries.back().mismatches.size() < kLeastMismatches) break;
+    if (inquiries.back().mismatches.size() < kMinMismatches) break;
   }
   return inquiries;
 }
@@ -415,7 +415,7 @@ SearchResult find_cause(const HintInput& input) {
     BTF_ASSIGN(std::optional<hints::Finding> finding, hints::find_code_steps(first, close));
     if (finding) return finding;
   }
-  if (inquiries.back().mismatches.size() < kLeastMismatches) inquiries.pop_back();
+  if (inquiries.back().mismatches.size() < kMinMismatches) inquiries.pop_back();
   if (!inquiries.empty()) {
     BTF_ASSIGN(std::optional<hints::Finding> finding,
                best_explanation(input, inquiries, kExplanations));
@@ -446,7 +446,7 @@ SearchResult find_cause(const HintInput& input) {
 }  // namespace
 
 Result<std::vector<Hint>> find_hints(const HintInput& input) {
-  if (*element_count(input.golden.dims()) < kLeastElements || input.sample.empty())
+  if (*element_count(input.golden.dims()) < kMinElements || input.sample.empty())
     return std::vector<Hint>{};
   BTF_ASSIGN(std::optional<hints::Finding> finding, find_cause(input));
   if (!finding) return std::vector<Hint>{};

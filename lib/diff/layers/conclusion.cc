@@ -224,8 +224,8 @@ std::string number_text(double value, int digits) {
 
 std::string times_text(double factor) {
   if (std::isinf(factor)) return "beyond all that";
-  constexpr double kMostSpelled = 1e6;
-  const bool whole = factor >= 100 && factor < kMostSpelled;
+  constexpr double kMaxSpelled = 1e6;
+  const bool whole = factor >= 100 && factor < kMaxSpelled;
   return (whole ? std::to_string(std::llround(factor)) : number_text(factor, 2)) + " times what";
 }
 
@@ -490,7 +490,7 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
     case VerdictKind::drift:
       return {"nothing broke, but the error drifted",
               quoted(layer->name()) + " is off by " + percent_text(e) + ", more than " +
-                  percent_text(options.most_error.value_or(kMostError))};
+                  percent_text(options.most_error.value_or(kMaxError))};
     case VerdictKind::amplified:
       return {"an error grew " + place_text(report) +
                   (is_op(*layer, kExponentials, kExponentialWords)
@@ -521,9 +521,9 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 std::string percent_text(double part) {
   if (!std::isfinite(part)) return number_text(part, 3);
   const double percent = part * 100;
-  constexpr double kMostSpelled = 1e6;
+  constexpr double kMaxSpelled = 1e6;
   constexpr double kWhole = 99.5;  // two digits would be 1e+02
-  if (percent >= kWhole && percent < kMostSpelled)
+  if (percent >= kWhole && percent < kMaxSpelled)
     return std::to_string(std::llround(percent)) + " %";
   return number_text(percent, 2) + " %";
 }
@@ -551,7 +551,7 @@ namespace {
 
 // From good to bad and back, behind the first root: more than a network does.
 bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
-  constexpr unsigned kMostTurns = 2;
+  constexpr unsigned kMaxTurns = 2;
   if (report.roots.empty() || report.linked() || report.statistics_only) return false;
   const Layer& first = report.layers[report.roots.front()];
   const double good = 2 * joined(options.growth * first.input_error, floor_of(first));
@@ -565,7 +565,7 @@ bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
     turns += now != bad ? 1U : 0U;
     bad = now;
   }
-  return turns > kMostTurns;
+  return turns > kMaxTurns;
 }
 
 bool is_order_guessed(const LayerReport& report) {
@@ -608,7 +608,7 @@ void note_quantised(LayerReport& report) {
 std::optional<std::uint64_t> drifted(const LayerReport& report, const JudgeLayers& options) {
   std::optional<std::uint64_t> worst;
   std::optional<std::uint64_t> last;
-  const double most = options.most_error.value_or(kMostError);
+  const double most = options.most_error.value_or(kMaxError);
   const auto error = [&](std::uint64_t i) { return report.layers[i].figures->relative_error; };
   const auto look = [&](std::uint64_t i) {
     if (error(i) > most && (!worst || error(i) > error(*worst))) worst = i;

@@ -220,7 +220,7 @@ bool is_by_baseline(const LayerReport& report);
 inline constexpr double kSurely = 8;
 
 // A scale or an offset is detected from this value on.
-inline constexpr double kLeastAlong = 0.5;  // error to noise
+inline constexpr double kMinAlong = 0.5;  // error to noise
 
 // With fewer numbers the figures are chance.
 inline constexpr std::uint64_t kFewNumbers = 64;

@@ -19,7 +19,7 @@ namespace {
 
 // Each place costs reading what an element is computed from, which channels there share.
 constexpr std::size_t kWorstPlaces = 8;  // those of the worst elements
-constexpr std::size_t kLeastPlaces = 8;  // with others, of which there are
+constexpr std::size_t kMinPlaces = 8;    // with others, of which there are
 constexpr std::size_t kOtherPlaces = 4;  // at least so many
 constexpr std::size_t kAtPlaces = 168;   // elements there, of the same channels everywhere
 constexpr std::size_t kEvery = 64;       // channels that are looked at once
@@ -56,7 +56,7 @@ std::vector<Dims> places_of(const Dims& dims, std::size_t channel_dim,
     if (places.size() < kWorstPlaces && std::ranges::find(places, place) == places.end())
       places.push_back(std::move(place));
   }
-  const std::size_t count = std::max(places.size() + kOtherPlaces, kLeastPlaces);
+  const std::size_t count = std::max(places.size() + kOtherPlaces, kMinPlaces);
   std::vector<Dims> others;
   while (places.size() + others.size() < count) {
     Dims& place = others.emplace_back();
@@ -210,9 +210,9 @@ Result<SpotGraphs> SpotGraphs::read(const LayerOptions& options, const LayerRepo
   return graphs;
 }
 
-FirstChecks::FirstChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
-                         const PairedLayers& paired, const LayerOptions& options,
-                         const LayerReport& report)
+InitialSpotChecks::InitialSpotChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
+                                     const PairedLayers& paired, const LayerOptions& options,
+                                     const LayerReport& report)
     : graphs_(graphs),
       report_(report),
       isolated_(options.judge.isolated),
@@ -222,16 +222,16 @@ FirstChecks::FirstChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet&
       golden_dumps_(graphs.golden, golden, paired, options, false, places_, report, true),
       golden_as_inputs_(graphs.actual(), golden, paired, options, false, places_, report, true) {}
 
-SpotSide FirstChecks::actual_side(std::size_t least_level) const {
+SpotSide InitialSpotChecks::actual_side(std::size_t least_level) const {
   return {graphs_.actual(), actual_dumps_, isolated_ ? golden_as_inputs_ : actual_dumps_, levels_,
           least_level};
 }
 
-SpotSide FirstChecks::golden_side() const {
+SpotSide InitialSpotChecks::golden_side() const {
   return {graphs_.golden, golden_dumps_, golden_dumps_, levels_};
 }
 
-std::string FirstChecks::why_not(std::uint64_t i) const {
+std::string InitialSpotChecks::why_not(std::uint64_t i) const {
   if (graphs_.actual_is_other)
     return "the graph is the quantised model, and only golden is its run";
   const std::uint32_t value = actual_dumps_.value_of(i);
@@ -243,7 +243,8 @@ std::string FirstChecks::why_not(std::uint64_t i) const {
 
 // The elements that are furthest from golden's, out of each run with large errors: each is a place
 // of its own, whose inputs are to be read.
-std::vector<std::uint64_t> FirstChecks::worst(std::uint64_t i, const LayerFigures& figures) const {
+std::vector<std::uint64_t> InitialSpotChecks::worst(std::uint64_t i,
+                                                    const LayerFigures& figures) const {
   constexpr std::size_t kMost = 8;
   const DumpedValue* const actual = actual_dumps_.find(actual_dumps_.value_of(i));
   const std::uint32_t golden_value = golden_dumps_.value_of(i);
@@ -273,14 +274,15 @@ std::vector<std::uint64_t> FirstChecks::worst(std::uint64_t i, const LayerFigure
   return numbers;
 }
 
-std::vector<std::uint64_t> FirstChecks::sample(std::uint64_t i, const LayerFigures& figures) const {
+std::vector<std::uint64_t> InitialSpotChecks::sample(std::uint64_t i,
+                                                     const LayerFigures& figures) const {
   const Layer& layer = report_.layers[i];
   return spot_sample(dims(i), layer.name(), worst(i, figures));
 }
 
-SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,
-                             std::span<const std::uint64_t> sample, std::size_t least_level,
-                             std::uint64_t most_terms) const {
+SideCheck InitialSpotChecks::check(std::uint64_t i, const LayerFigures& figures,
+                                   std::span<const std::uint64_t> sample, std::size_t least_level,
+                                   std::uint64_t most_terms) const {
   SpotSide side = actual_side(least_level);
   side.most_terms = most_terms;
   SideCheck found = check_layer(side, actual_dumps_.value_of(i), sample, scale_of(figures));
@@ -288,7 +290,7 @@ SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,
   return found;
 }
 
-std::vector<std::string> FirstChecks::read_troubles() const {
+std::vector<std::string> InitialSpotChecks::read_troubles() const {
   std::vector<std::string> all = graphs_.golden.read_troubles();
   const auto add = [&](const std::vector<std::string>& troubles) {
     for (const std::string& trouble : troubles)
@@ -316,31 +318,32 @@ std::size_t level_shown_by(const Layer& planned, const LayerFigures& figures) {
 
 }  // namespace
 
-CheckingShare::CheckingShare(const FirstChecks& checks, const LayerReport& planned,
-                             const LayerOptions& options, LayerShare& share)
+SpotCheckingPartition::SpotCheckingPartition(const InitialSpotChecks& checks,
+                                             const LayerReport& planned,
+                                             const LayerOptions& options, LayerShare& share)
     : checks_(checks), planned_(planned), options_(options), share_(share) {
   for (std::uint64_t i = 0; i < planned.layers.size(); ++i) places_[planned.layers[i].number] = i;
 }
 
-Status CheckingShare::plan(std::span<const PlannedLayer> layers) {
+Status SpotCheckingPartition::plan(std::span<const PlannedLayer> layers) {
   BTF_TRY(share_.plan(layers));
   for (std::uint64_t number = 0; number < layers.size(); ++number)
     to_come_ += share_.is_own(number) ? 1U : 0U;
   return {};
 }
 
-void CheckingShare::take(std::uint64_t number, const MeasuredLayer& layer) {
+void SpotCheckingPartition::take(std::uint64_t number, const MeasuredLayer& layer) {
   if (!status_) return;
   taken_.push_back({number, layer});
   if (taken_.size() == kTogether) status_ = give();
 }
 
-Status CheckingShare::finish() {
+Status SpotCheckingPartition::finish() {
   if (status_) status_ = give();
   return status_;
 }
 
-void CheckingShare::check(Taken& taken, std::uint64_t most_terms) const {
+void SpotCheckingPartition::check(Taken& taken, std::uint64_t most_terms) const {
   if (!taken.layer.figures) return;
   const std::uint64_t i = places_.at(taken.number);
   if (!checks_.why_not(i).empty()) return;
@@ -351,7 +354,7 @@ void CheckingShare::check(Taken& taken, std::uint64_t most_terms) const {
 }
 
 // Their states first: if they are unchanged after that, these are of what was read.
-Status CheckingShare::add_inputs(Taken& taken) const {
+Status SpotCheckingPartition::add_inputs(Taken& taken) const {
   MeasuredLayer& layer = taken.layer;
   if (layer.check == nullptr) return {};
   const SpotDumps& dumps =
@@ -370,11 +373,11 @@ Status CheckingShare::add_inputs(Taken& taken) const {
   return {};
 }
 
-Status CheckingShare::give() {
+Status SpotCheckingPartition::give() {
   const unsigned workers =
       worker_count(options_.execution, taken_.size(), kSpotWorkPerLayer * taken_.size());
   const std::uint64_t most_terms =
-      std::clamp(left_ / std::max<std::uint64_t>(1, to_come_), kLeastSpotTerms, kSpotTerms);
+      std::clamp(left_ / std::max<std::uint64_t>(1, to_come_), kMinSpotTerms, kSpotTerms);
   BTF_TRY(for_each_slab(options_.execution, workers, taken_.size(), [&](unsigned, std::uint64_t k) {
     check(taken_[k], most_terms);
     return Status();

@@ -52,11 +52,12 @@ struct SpotGraphs {
 };
 
 // For several threads at once. Layers are told by their places in the report.
-class FirstChecks {
+class InitialSpotChecks {
  public:
   // All of them outlive it. `report`: in the order of the layers; it need not have figures.
-  FirstChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
-              const PairedLayers& paired, const LayerOptions& options, const LayerReport& report);
+  InitialSpotChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
+                    const PairedLayers& paired, const LayerOptions& options,
+                    const LayerReport& report);
 
   const SpotDumps& actual_dumps() const { return actual_dumps_; }
   const SpotDumps& golden_dumps() const { return golden_dumps_; }
@@ -84,7 +85,7 @@ class FirstChecks {
   const SpotGraphs& graphs_;
   const LayerReport& report_;
   bool isolated_;
-  std::span<const SpotLevel> levels_;
+  std::span<const PrecisionLevel> levels_;
   std::vector<std::uint64_t> places_;
   SpotDumps actual_dumps_;
   SpotDumps golden_dumps_;
@@ -93,11 +94,11 @@ class FirstChecks {
 
 // What a shard measures, with what its elements say: each layer is checked when it was measured.
 
-class CheckingShare final : public LayerShare {
+class SpotCheckingPartition final : public LayerShare {
  public:
   // `planned`: the report of `checks`. All of them outlive it.
-  CheckingShare(const FirstChecks& checks, const LayerReport& planned, const LayerOptions& options,
-                LayerShare& share);
+  SpotCheckingPartition(const InitialSpotChecks& checks, const LayerReport& planned,
+                        const LayerOptions& options, LayerShare& share);
 
   Status plan(std::span<const PlannedLayer> layers) override;
   bool is_own(std::uint64_t number) const override { return share_.is_own(number); }
@@ -118,7 +119,7 @@ class CheckingShare final : public LayerShare {
   Status add_inputs(Taken& taken) const;
   Status give();
 
-  const FirstChecks& checks_;
+  const InitialSpotChecks& checks_;
   const LayerReport& planned_;
   const LayerOptions& options_;
   LayerShare& share_;

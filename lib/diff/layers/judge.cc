@@ -75,8 +75,8 @@ bool carries_specials(const Layer& layer, const Layer& input) {
   if (!layer.unseen.empty()) return false;
   if (layer.op != "Conv") return is_one_of(layer.op, kCarryingSpecials);
   // With strides numbers may be left out.
-  constexpr std::size_t kLeastRank = 3;
-  return layer.actual_dims.size() >= kLeastRank &&
+  constexpr std::size_t kMinRank = 3;
+  return layer.actual_dims.size() >= kMinRank &&
          layer.actual_dims.size() == input.actual_dims.size() &&
          2 * image_of(layer.actual_dims) > image_of(input.actual_dims);
 }
@@ -184,7 +184,7 @@ bool DumpJudge::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t 
     if (has_special(figures)) return true;
     const double b = times_noise(figures.relative_error, explained_.noise(layer, in));
     if (b >= options_.limit) return true;
-    if (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
+    if (b >= kMinAlong && figures.pairs >= kFewNumbers &&
         along_of(figures, order_inputs(report_.layers, i, in)) != LayerFault::none)
       return true;
     in.take(layer, false);
@@ -361,7 +361,7 @@ class LayerJudge {
   static bool is_off(const Layer& input) {
     const LayerFigures& figures = *input.figures;
     const double b = times_noise(figures.relative_error, floor_of(input));
-    return b > 1 || (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
+    return b > 1 || (b >= kMinAlong && figures.pairs >= kFewNumbers &&
                      along_of(figures, {}) != LayerFault::none);
   }
 
@@ -540,7 +540,7 @@ class LayerJudge {
     // A number that golden itself rounds to a grid may fall on the next step.
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
-      return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
+      return layer.error_to_noise < kMinAlong ? LayerFault::none : along_of(figures, in);
     if (is_order_of_sums(figures) || is_subnormal_step(layer)) return LayerFault::none;
     // A few numbers are off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
@@ -550,8 +550,8 @@ class LayerJudge {
     if (layer.slice_error_to_noise >= explained_.slice_limit(layer)) return LayerFault::local;
     // What an exponential makes of a small argument goes along with the signal too.
     const bool exponential = is_op(layer, kExponentials, kExponentialWords);
-    return layer.error_to_noise < (exponential ? 1 : kLeastAlong) ? LayerFault::none
-                                                                  : along_of(figures, in);
+    return layer.error_to_noise < (exponential ? 1 : kMinAlong) ? LayerFault::none
+                                                                : along_of(figures, in);
   }
 
   // Sums in another order, polynomials and transformations are all that is between two engines in

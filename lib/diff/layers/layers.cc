@@ -375,8 +375,8 @@ Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
   };
   if (options.graph && options.spot_checks) {
     BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options, planned));
-    const FirstChecks checks(graphs, actual, golden, paired, options, planned);
-    CheckingShare checking(checks, planned, options, share);
+    const InitialSpotChecks checks(graphs, actual, golden, paired, options, planned);
+    SpotCheckingPartition checking(checks, planned, options, share);
     BTF_TRY(measure(actual, golden, options, checking, 0));
     BTF_TRY(checking.finish());
   } else {

@@ -22,7 +22,7 @@ namespace {
 
 // Added to a logit, these mask it: -1e9, -65504, -Inf. All other logits are small.
 constexpr double kMask = -9000;
-constexpr double kMostBesideMasks = 1000;
+constexpr double kMaxBesideMasks = 1000;
 
 class LayerMeter {
  public:
@@ -53,7 +53,7 @@ class LayerMeter {
   LayerFigures finish() {
     LayerFigures f;
     f.elements = element_count(dims_).value_or(0);
-    const bool masks = std::max(all_.actual.largest, all_.golden.largest) <= kMostBesideMasks;
+    const bool masks = std::max(all_.actual.largest, all_.golden.largest) <= kMaxBesideMasks;
     if (masks)
       f.masked = masked_pairs_;
     else if (masked_pairs_ > 0)

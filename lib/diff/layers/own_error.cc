@@ -21,7 +21,7 @@ constexpr double kUsual = 4;
 
 // More than products of bfloat16 are off by is no arithmetic, however many layers have it: a model
 // that is another one.
-constexpr double kMostUsual = 0x1p-8;
+constexpr double kMaxUsual = 0x1p-8;
 
 // As large as this is a fault, whatever it looks like: 95 of 100 faults are larger, and no healthy
 // layer is.
@@ -44,14 +44,14 @@ constexpr double kOutlierTimes = 32;
 // So much of an error goes along with the signal, or is the same everywhere, where a scale or an
 // offset is off. Operands that are cut off instead of rounded make products smaller by a half step.
 constexpr double kAlongSignal = 0.9;
-constexpr double kLeastAlongProducts = 1e-3;
-constexpr double kLeastAlongSignal = 1e-4;
+constexpr double kMinAlongProducts = 1e-3;
+constexpr double kMinAlongSignal = 1e-4;
 
 // Below this nobody calls an engine's polynomials and transformations coarse.
-constexpr double kLeastCoarser = 1.2e-4;
+constexpr double kMinCoarser = 1.2e-4;
 
 // Unless no other layer of its kind has anything like it.
-constexpr double kLeastCoarserAlone = 1e-5;
+constexpr double kMinCoarserAlone = 1e-5;
 constexpr double kAlone = 16;
 
 constexpr std::size_t kFew = 3;
@@ -91,7 +91,7 @@ class Weighing {
     found.where = off_.size() == 1 ? "one element" : "spread";
     if (error_ >= std::max(kLarge, kTimesExplained * explained_))
       found.says = OwnWeight::Says::matters;
-    else if (error_ > std::max(explained_, kLeastCoarser) || is_alone())
+    else if (error_ > std::max(explained_, kMinCoarser) || is_alone())
       found.says = OwnWeight::Says::coarser;
     return found;
   }
@@ -99,7 +99,7 @@ class Weighing {
  private:
   bool is_alone() const {
     return own_.usual && error_ > explained_ && error_ > kAlone * *own_.usual &&
-           error_ > kLeastCoarserAlone;
+           error_ > kMinCoarserAlone;
   }
 
   // What no rounding looks like; empty: nothing of it is seen.
@@ -110,8 +110,8 @@ class Weighing {
     if (std::string part = region(); !part.empty()) return part;
     if (const std::size_t far = outliers(); far > 0)
       return std::to_string(far) + " of " + std::to_string(points_.size()) + " by far";
-    const double least = std::max(own_.product ? kLeastAlongProducts : kLeastAlongSignal,
-                                  kTimesExplained * explained_);
+    const double least =
+        std::max(own_.product ? kMinAlongProducts : kMinAlongSignal, kTimesExplained * explained_);
     if (error_ < least || off_.size() < kFew) return {};
     if (std::abs(along_) >= kAlongSignal * std::sqrt(off_square_ * square_))
       return "along the signal";
@@ -136,7 +136,7 @@ class Weighing {
   // Off by so much that it is seen beside the tensor's usual numbers and its noise.
   double visible() const { return rms_ * std::max(kVisible, kPartHalfSteps * noise()); }
   double noise() const {
-    return std::max(own_.half_step, std::min(own_.usual.value_or(0), kMostUsual));
+    return std::max(own_.half_step, std::min(own_.usual.value_or(0), kMaxUsual));
   }
 
   // Numbers that should differ, and do not: a dead region, a limit.
@@ -214,7 +214,7 @@ class Weighing {
 
 double explained_own(const OwnCase& own) {
   const double of_type = std::max(kHalfSteps * own.half_step, kFloat32Sums * network::kFloat32);
-  return std::max(of_type, kUsual * std::min(own.usual.value_or(0), kMostUsual));
+  return std::max(of_type, kUsual * std::min(own.usual.value_or(0), kMaxUsual));
 }
 
 OwnWeight weigh(std::span<const SpotPoint> points, const OwnCase& own) {

@@ -308,7 +308,7 @@ constexpr double kHalfBfloat16 = 0x1p-8;
 constexpr double kGrid = 1.0 / 127;
 constexpr std::size_t kGridLevel = kSpotLevels - 1;
 
-constexpr auto kLevels = std::to_array<SpotLevel>({
+constexpr auto kLevels = std::to_array<PrecisionLevel>({
     {"float32", {}},
     {"TF32", {.operand = kHalfFloat16}},
     {"float16", {.operand = kHalfFloat16, .result = kHalfFloat16}},
@@ -318,9 +318,9 @@ constexpr auto kLevels = std::to_array<SpotLevel>({
 static_assert(kLevels.size() == kSpotLevels);
 
 template <typename Change>
-std::array<SpotLevel, kSpotLevels> changed(Change change) {
-  std::array<SpotLevel, kSpotLevels> levels = kLevels;
-  for (SpotLevel& level : levels) change(level.arithmetic);
+std::array<PrecisionLevel, kSpotLevels> changed(Change change) {
+  std::array<PrecisionLevel, kSpotLevels> levels = kLevels;
+  for (PrecisionLevel& level : levels) change(level.arithmetic);
   return levels;
 }
 
@@ -330,7 +330,7 @@ double half_step(DType dtype) {
 
 }  // namespace
 
-std::span<const SpotLevel> spot_levels(std::optional<DType> accumulate) {
+std::span<const PrecisionLevel> spot_levels(std::optional<DType> accumulate) {
   static const auto kFloat16 = changed([](Arithmetic& a) { a.accumulator = kHalfFloat16; });
   static const auto kBfloat16 = changed([](Arithmetic& a) { a.accumulator = kHalfBfloat16; });
   if (accumulate == DType::float16) return kFloat16;
@@ -386,8 +386,8 @@ constexpr double kSlack = 2;
 
 // Below these a device may flush a result to zero: 2^-14 of float16; of others 2^-126, for each of
 // the many terms of a sum.
-constexpr double kLeastFloat16 = 0x1p-14;
-constexpr double kLeastFloat32 = 0x1p-110;
+constexpr double kMinFloat16 = 0x1p-14;
+constexpr double kMinFloat32 = 0x1p-110;
 constexpr double kLargestFloat16 = 65504;
 
 bool is_product(std::string_view op) {
@@ -561,8 +561,8 @@ double explained_distance(const Estimate& recomputed, const StoredNumbers& store
                           const LayerScale& scale) {
   // What is below the type's normal range, or below a half step of the tensor's usual numbers, is
   // no evidence.
-  const double least = std::max(is_float16(arithmetic) ? kLeastFloat16 : kLeastFloat32,
-                                arithmetic.result * scale.rms);
+  const double least =
+      std::max(is_float16(arithmetic) ? kMinFloat16 : kMinFloat32, arithmetic.result * scale.rms);
   const bool floats = stored.scaled() || info(*stored.tensor().dtype).floating();
   const double half = std::max(stored.half_step(number, recomputed.value),
                                floats ? arithmetic.result * std::abs(recomputed.value) : 0);

@@ -82,7 +82,7 @@ class SpotDumps {
 
 // The precisions that a run may have been computed in, from the finest on.
 
-struct SpotLevel {
+struct PrecisionLevel {
   std::string_view name;
   network::Arithmetic arithmetic;
 };
@@ -91,7 +91,7 @@ inline constexpr std::size_t kSpotLevels = 5;
 
 // float32, TF32 (operands of products only), float16, bfloat16, 8-bit codes. `accumulate`: what
 // products are summed up in.
-std::span<const SpotLevel> spot_levels(std::optional<DType> accumulate);
+std::span<const PrecisionLevel> spot_levels(std::optional<DType> accumulate);
 
 // The first level whose results are rounded no finer.
 std::size_t level_at(double unit_roundoff);
@@ -164,10 +164,10 @@ struct SideCheck {
 inline constexpr std::uint64_t kSpotTerms = 1ULL << 22;
 
 // Those of all first checks of a run together. Each has the same part, and at least
-// kLeastSpotTerms; what some leave others get. Networks of hundreds of layers that are of use take
+// kMinSpotTerms; what some leave others get. Networks of hundreds of layers that are of use take
 // a thirtieth of it, and half of it where a few layers take all that one may.
 inline constexpr std::uint64_t kSpotTermsOfRun = 1ULL << 27;
-inline constexpr std::uint64_t kLeastSpotTerms = 1ULL << 16;
+inline constexpr std::uint64_t kMinSpotTerms = 1ULL << 16;
 
 // Those of all that is asked behind the first checks.
 inline constexpr std::uint64_t kSpotTermsBehind = 1ULL << 26;
@@ -193,7 +193,7 @@ struct SpotSide {
   const network::Network& network;
   const SpotDumps& dumps;        // of the outputs
   const SpotDumps& input_dumps;  // of what they are computed from
-  std::span<const SpotLevel> levels;
+  std::span<const PrecisionLevel> levels;
   std::size_t least_level = 0;            // what the bits of most dumps show
   std::uint64_t most_terms = kSpotTerms;  // of one check
   SpotWork* work = nullptr;               // in place of that, what is left

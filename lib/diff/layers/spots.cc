@@ -183,7 +183,7 @@ class SpotChecks {
       if (may_check(i)) open.push_back(i);
     std::uint64_t left = kSpotTermsOfRun;
     std::uint64_t most =
-        std::clamp(left / std::max<std::uint64_t>(1, open.size()), kLeastSpotTerms, kSpotTerms);
+        std::clamp(left / std::max<std::uint64_t>(1, open.size()), kMinSpotTerms, kSpotTerms);
     for (;;) {
       const unsigned workers =
           worker_count(options_.execution, open.size(), kSpotWorkPerLayer * open.size());
@@ -694,8 +694,8 @@ class SpotChecks {
   bool golden_is_other_;  // golden is no run of the graph
   bool quantised_;        // of the sides, actual alone is a run of a quantised model
   std::uint64_t model_bytes_;
-  std::span<const SpotLevel> levels_;
-  FirstChecks first_;
+  std::span<const PrecisionLevel> levels_;
+  InitialSpotChecks first_;
   const SpotDumps& actual_dumps_;
   const SpotDumps& golden_dumps_;
   SpotSide actual_;

@@ -16,18 +16,18 @@ namespace {
 
 // Shorter pieces cost more than a sum for each place.
 constexpr std::uint64_t kShortPiece = 64;
-constexpr std::uint64_t kMostPlaces = 4096;
+constexpr std::uint64_t kMaxPlaces = 4096;
 constexpr std::uint64_t kParts = 64;
-constexpr std::uint64_t kLeastPart = 1024;
+constexpr std::uint64_t kMinPart = 1024;
 
 }  // namespace
 
 Slices::Slices(std::uint64_t inner, std::uint64_t count)
     : inner_(std::max<std::uint64_t>(1, inner)), count_(count) {
   const Checked round = checked_mul(inner_, count_);
-  if (inner_ < kShortPiece && round && *round > 0 && *round <= kMostPlaces)
+  if (inner_ < kShortPiece && round && *round > 0 && *round <= kMaxPlaces)
     period_ = *round * ceil_div(kShortPiece, *round);
-  const std::uint64_t kept = period_ != 0 ? period_ : std::min(count_, kMostSlices);
+  const std::uint64_t kept = period_ != 0 ? period_ : std::min(count_, kMaxSlices);
   error2_.assign(kept, 0);
   golden2_.assign(kept, 0);
 }
@@ -43,7 +43,7 @@ void Slices::add(const Real* actual, const Real* golden, std::uint64_t first, st
                  double error2, double golden2) {
   if (count_ < 2 || period_ != 0 || n > inner_ - first % inner_)
     return add(actual, golden, first, n);
-  const std::uint64_t slice = first / inner_ % count_ % kMostSlices;
+  const std::uint64_t slice = first / inner_ % count_ % kMaxSlices;
   error2_[slice] += error2;
   golden2_[slice] += golden2;
 }
@@ -65,7 +65,7 @@ template <typename Real>
 void Slices::add_slices(const Real* actual, const Real* golden, std::uint64_t first,
                         std::uint64_t n) {
   for (std::uint64_t at = 0; at < n;) {
-    const std::uint64_t slice = (first + at) / inner_ % count_ % kMostSlices;
+    const std::uint64_t slice = (first + at) / inner_ % count_ % kMaxSlices;
     const std::uint64_t piece = std::min(n - at, inner_ - (first + at) % inner_);
     double error2 = 0;
     double golden2 = 0;
@@ -95,7 +95,7 @@ void Slices::add(const Slices& other) {
 
 double Slices::worst() const {
   if (count_ < 2) return 0;
-  const std::uint64_t kept = std::min(count_, kMostSlices);
+  const std::uint64_t kept = std::min(count_, kMaxSlices);
   std::vector<double> error2(kept, 0);
   std::vector<double> golden2(kept, 0);
   for (std::uint64_t i = 0; i < error2_.size(); ++i) {
@@ -121,7 +121,7 @@ std::vector<Slices> layer_slices(const Dims& dims) {
     slices.emplace_back(dims[rank - 1] * dims[rank - 2], dims[rank - 3]);
   if (rank >= 1 && rank != 4 && dims[rank - 1] > 1 && dims[rank - 1] < total)
     slices.emplace_back(1, dims[rank - 1]);
-  const std::uint64_t part = std::max(kLeastPart, ceil_div(total, kParts));
+  const std::uint64_t part = std::max(kMinPart, ceil_div(total, kParts));
   if (part < total) slices.emplace_back(part, ceil_div(total, part));
   return slices;
 }
@@ -134,8 +134,8 @@ template void Slices::add(const double*, const double*, std::uint64_t, std::uint
 
 namespace {
 
-constexpr std::size_t kMostLevels = 256;
-constexpr std::uint64_t kLeastLevels = 64;  // elements: fewer are a grid by chance
+constexpr std::size_t kMaxLevels = 256;
+constexpr std::uint64_t kMinLevels = 64;  // elements: fewer are a grid by chance
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 bool is_exact_enough(double square, double largest) {
@@ -151,7 +151,7 @@ bool is_grid(std::vector<double> levels) {
   for (const double level : levels) {
     const double times = std::abs(level) / step;
     const double whole = std::round(times);
-    if (whole > kMostLevels || std::abs(times - whole) > kOff) return false;
+    if (whole > kMaxLevels || std::abs(times - whole) > kOff) return false;
     if (whole > 0) step = std::abs(level) / whole;
   }
   return true;
@@ -161,9 +161,9 @@ bool is_grid(std::vector<double> levels) {
 
 // The common part of all distances, from the smallest on; what is known of it grows with them.
 double WideGrid::step() const {
-  constexpr double kOff = 0.1;          // of a step
-  constexpr double kMostSteps = 65536;  // to the largest number
-  constexpr std::size_t kLeast = 17;    // different numbers: fewer are a grid by chance
+  constexpr double kOff = 0.1;         // of a step
+  constexpr double kMaxSteps = 65536;  // to the largest number
+  constexpr std::size_t kLeast = 17;   // different numbers: fewer are a grid by chance
   std::vector<double> levels = numbers_;
   std::ranges::sort(levels);
   const auto same = std::ranges::unique(levels);
@@ -174,7 +174,7 @@ double WideGrid::step() const {
   for (const double level : levels)
     if (level != 0) parts.push_back(std::abs(level));
   std::ranges::sort(parts);
-  const double least = parts.back() / kMostSteps;
+  const double least = parts.back() / kMaxSteps;
   double step = parts.front();
   for (const double part : parts) {
     const double whole = std::round(part / step);
@@ -207,7 +207,7 @@ bool is_exact_enough(const PairSums& sums) {
 // bins of that width long before all are sorted.
 template <typename Real>
 void Levels::rule_out_grid(const Real* values, std::uint64_t count, double largest) {
-  constexpr std::size_t kBins = 2 * kMostLevels;  // on each side of zero
+  constexpr std::size_t kBins = 2 * kMaxLevels;  // on each side of zero
   const double bins_per_one = kBins / largest;
   if (no_grid_ || !std::isfinite(bins_per_one)) return;
   std::array<Real, 2 * kBins + 1> in_bin;
@@ -228,7 +228,7 @@ void Levels::rule_out_grid(const Real* values, std::uint64_t count, double large
 template <typename Real>
 void Levels::take(const Real* values, std::uint64_t count) {
   if (no_grid_) return;
-  for (std::uint64_t i = 0; i < count && levels_.size() <= kMostLevels; ++i)
+  for (std::uint64_t i = 0; i < count && levels_.size() <= kMaxLevels; ++i)
     if (i == 0 || values[i] != values[i - 1]) insert(static_cast<double>(values[i]));
 }
 
@@ -246,7 +246,7 @@ void Levels::insert(double value) {
 
 double Levels::step(std::uint64_t numbers) const {
   constexpr std::size_t kFewLevels = 16;
-  if (levels_.size() <= kFewLevels || levels_.size() > kMostLevels) return 0;
+  if (levels_.size() <= kFewLevels || levels_.size() > kMaxLevels) return 0;
   std::vector<double> levels = levels_;
   std::ranges::sort(levels);
   if (numbers < kManyElements && !is_grid(levels)) return 0;
@@ -367,7 +367,7 @@ void LayerTotals::add_side(SideTotals& side, const Real* values, const NumberRun
   side.largest = std::max(side.largest, sums.largest);
   side.bits |= sums.bits;
   const bool looked_at = runs_ < kFirstRuns || runs_ % kEveryRun == 0;
-  if (elements_ >= kLeastLevels && looked_at) {
+  if (elements_ >= kMinLevels && looked_at) {
     if (elements_ < kManyElements) side.levels.rule_out_grid(values, run.count, sums.largest);
     side.levels.take(values, run.count);
   }

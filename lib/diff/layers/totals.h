@@ -15,7 +15,7 @@ namespace btf {
 
 class Slices {
  public:
-  // `inner`: elements of an index of the dim, side by side; `count`: indices. More than kMostSlices
+  // `inner`: elements of an index of the dim, side by side; `count`: indices. More than kMaxSlices
   // are folded. Nothing is kept of fewer than two.
   Slices(std::uint64_t inner, std::uint64_t count);
 
@@ -34,7 +34,7 @@ class Slices {
   // The largest error of a slice: to its norm, or that of the mean slice if that is larger.
   double worst() const;
 
-  static constexpr std::uint64_t kMostSlices = 4096;
+  static constexpr std::uint64_t kMaxSlices = 4096;
 
  private:
   template <typename Real>

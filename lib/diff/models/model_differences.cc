@@ -38,9 +38,9 @@ struct OnnxPart {
 };
 
 // Of a file of a few bytes for each, these take some hundred MB.
-constexpr std::size_t kMostParts = 1U << 20;
-constexpr std::size_t kMostFields = 1U << 20;  // of one message that is a value
-constexpr unsigned kDeepest = 32;              // messages in messages
+constexpr std::size_t kMaxParts = 1U << 20;
+constexpr std::size_t kMaxFields = 1U << 20;  // of one message that is a value
+constexpr unsigned kDeepest = 32;             // messages in messages
 
 std::unexpected<Error> too_many(const std::string& what) {
   return fail(ErrorCode::unsupported, "has more than " + what + ", which are not compared");
@@ -59,11 +59,11 @@ class ValueText {
   void add(std::string_view text) {
     for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     size_ += text.size();
-    if (kept_.size() < kMostKept) kept_.append(text.substr(0, kMostKept - kept_.size()));
+    if (kept_.size() < kMaxKept) kept_.append(text.substr(0, kMaxKept - kept_.size()));
   }
 
   std::string take() {
-    if (size_ <= kMostKept) return std::move(kept_);
+    if (size_ <= kMaxKept) return std::move(kept_);
     // Not within a character of several bytes.
     std::size_t end = kShown;
     while (end > 0 && (static_cast<unsigned char>(kept_[end]) & 0xc0U) == 0x80U) --end;
@@ -72,7 +72,7 @@ class ValueText {
   }
 
  private:
-  static constexpr std::size_t kMostKept = 200;
+  static constexpr std::size_t kMaxKept = 200;
   static constexpr std::size_t kShown = 100;
 
   std::string kept_;
@@ -96,7 +96,7 @@ class Describer {
 
  private:
   Result<OnnxPart*> add(std::string kind, std::string name) {
-    if (parts_.size() == kMostParts) return too_many(std::to_string(kMostParts) + " nodes");
+    if (parts_.size() == kMaxParts) return too_many(std::to_string(kMaxParts) + " nodes");
     parts_.push_back({.kind = std::move(kind), .name = std::move(name), .output = {}});
     return &parts_.back();
   }
@@ -203,7 +203,7 @@ class Describer {
         BTF_ASSIGN(domain, text());
       } else if (field.number == onnx::node::kInput || field.number == onnx::node::kOutput) {
         auto& names = field.number == onnx::node::kInput ? inputs : outputs;
-        if (names.size() == kMostFields) return too_many("1048576 inputs or outputs of a node");
+        if (names.size() == kMaxFields) return too_many("1048576 inputs or outputs of a node");
         BTF_ASSIGN(std::string own, text());
         names.push_back(std::move(own));
       } else if (field.number == onnx::node::kAttribute) {
@@ -332,7 +332,7 @@ class Describer {
     std::map<std::uint64_t, std::vector<ProtoField>> fields;
     std::size_t count = 0;
     BTF_TRY(for_each_field(window_, message, kind, [&](const ProtoField& field) -> Status {
-      if (++count > kMostFields) return too_many(std::to_string(kMostFields) + " values in one");
+      if (++count > kMaxFields) return too_many(std::to_string(kMaxFields) + " values in one");
       fields[field.number].push_back(field);
       return {};
     }));
@@ -629,8 +629,8 @@ class Comparison {
 
 std::string ModelDifferences::summary() const {
   if (all.empty()) return {};
-  constexpr std::size_t kMostNodes = 3;
-  constexpr std::size_t kMostSaid = 4;
+  constexpr std::size_t kMaxNodes = 3;
+  constexpr std::size_t kMaxSaid = 4;
   std::vector<std::pair<std::string, std::vector<std::string>>> of_nodes;
   std::map<std::string, std::uint64_t> others;
   for (const FileDifference& found : all) {
@@ -649,14 +649,14 @@ std::string ModelDifferences::summary() const {
   if (!of_nodes.empty()) {
     text += std::to_string(of_nodes.size()) + " of " + std::to_string(nodes) +
             (nodes == 1 ? " node" : " nodes");
-    for (std::size_t i = 0; i < std::min(kMostNodes, of_nodes.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxNodes, of_nodes.size()); ++i) {
       list += (i == 0 ? ": " : "; ") + of_nodes[i].first;
       const auto& said = of_nodes[i].second;
-      for (std::size_t w = 0; w < std::min(kMostSaid, said.size()); ++w)
+      for (std::size_t w = 0; w < std::min(kMaxSaid, said.size()); ++w)
         list += (w == 0 ? " " : ", ") + said[w];
-      if (said.size() > kMostSaid) list += ", ...";
+      if (said.size() > kMaxSaid) list += ", ...";
     }
-    if (of_nodes.size() > kMostNodes) list += "; ...";
+    if (of_nodes.size() > kMaxNodes) list += "; ...";
   }
   std::string rest;
   for (const auto& [part, count] : others)

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kNoNumber = UINT64_MAX;
 
 // Runs that begin alike for so long are handed on as they are.
-constexpr std::uint64_t kLeastAlike = 32;
+constexpr std::uint64_t kMinAlike = 32;
 
 struct EntrySide {
   std::unique_ptr<CooSource> source;
@@ -89,7 +89,7 @@ class Merger {
     const std::uint64_t* const numbers = left.keys();
     const auto count = static_cast<std::uint64_t>(
         std::mismatch(numbers, numbers + most, right.keys()).first - numbers);
-    if (count < most && count < kLeastAlike) return {};
+    if (count < most && count < kMinAlike) return {};
     const SparseRun run{.count = count,
                         .numbers = numbers,
                         .actual_codes = left.run.code(left.at),
@@ -191,7 +191,7 @@ const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& spelt
 constexpr std::uint64_t kPairSlab = 256U << 10;
 
 // The most bytes of a slab of whole rows on either side.
-constexpr std::uint64_t kMostOfRows = 4U << 20;
+constexpr std::uint64_t kMaxOfRows = 4U << 20;
 
 unsigned pair_workers(const Execution& execution, const SlabGrid& grid, std::uint64_t bytes,
                       std::uint64_t slab_bytes) {
@@ -210,7 +210,7 @@ class Planner {
     const bool rows = order == PairOrder::rows;
     const std::uint64_t row = rows && !golden_.dims().empty() ? golden_.dims().back() : 1;
     BTF_ASSIGN(DensePlan found, spelt_out() ? beside_storage(row) : in_boxes(row));
-    if (!rows || slab_bytes(found.grid) <= kMostOfRows) return found;
+    if (!rows || slab_bytes(found.grid) <= kMaxOfRows) return found;
     return in_row_major();
   }
 
@@ -237,7 +237,7 @@ class Planner {
       return storage == nullptr || (storage->strides == linear.strides && !storage->split);
     };
     if (is_linear(actual_) && is_linear(golden_)) return kPairSlab;
-    return std::clamp(execution_.memory / 4, kPairSlab, 2 * kMostOfRows);
+    return std::clamp(execution_.memory / 4, kPairSlab, 2 * kMaxOfRows);
   }
 
   Result<DensePlan> in_row_major() const {

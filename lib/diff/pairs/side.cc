@@ -30,9 +30,9 @@ struct Naming {
   }
 };
 
-class NamingReader final : public SlabReader {
+class ErrorContextReader final : public SlabReader {
  public:
-  NamingReader(std::unique_ptr<SlabReader> reader, Naming name)
+  ErrorContextReader(std::unique_ptr<SlabReader> reader, Naming name)
       : reader_(std::move(reader)), name_(name) {}
 
   Result<SourceSlab> read(const Box& box) override { return name_(reader_->read(box)); }
@@ -142,7 +142,7 @@ class FileSide final : public DiffSide {
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
     BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, edited_.record(), edited_.chain(),
                                                    storage, Duplicates::error, execution_)));
-    return std::make_unique<NamingReader>(std::move(reader), name_);
+    return std::make_unique<ErrorContextReader>(std::move(reader), name_);
   }
 
   Result<std::unique_ptr<CooSource>> entries(KeyRange range) const override {

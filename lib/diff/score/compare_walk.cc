@@ -22,15 +22,15 @@ namespace btf {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr int kLeastDecade = -324;
-constexpr int kDecades = 309 - kLeastDecade;  // the last is that of the largest double
+constexpr int kMinDecade = -324;
+constexpr int kDecades = 309 - kMinDecade;  // the last is that of the largest double
 
-// 10^(kLeastDecade + i), correctly rounded; Inf behind the last.
+// 10^(kMinDecade + i), correctly rounded; Inf behind the last.
 const std::array<double, kDecades + 1>& powers_of_ten() {
   static const auto kPowers = [] {
     std::array<double, kDecades + 1> powers{};
     for (int i = 0; i < kDecades; ++i) {
-      const std::string text = "1e" + std::to_string(kLeastDecade + i);
+      const std::string text = "1e" + std::to_string(kMinDecade + i);
       // Below the least double the result is left as it is: 0.
       std::from_chars(text.data(), text.data() + text.size(), powers[static_cast<std::size_t>(i)]);
     }
@@ -174,7 +174,7 @@ std::uint64_t ErrorCollector::equal() const {
 std::vector<DecadeCount> ErrorCollector::decades() const {
   std::vector<DecadeCount> decades;
   for (std::size_t i = 0; i < kDecades; ++i) {
-    DecadeCount sum{.decade = static_cast<int>(i) + kLeastDecade};
+    DecadeCount sum{.decade = static_cast<int>(i) + kMinDecade};
     for (const Kept& kept : kept_) {
       sum.count += kept.count[i];
       sum.mismatched += kept.mismatched[i];

@@ -430,14 +430,14 @@ class Comparison {
   // Small files that are the same cost little more than opening them. Where one differs, looking
   // for causes takes far longer, and the next ones will differ as well.
   bool may_wait(const MemberPair& pair, const PreparedPair& ready) const {
-    constexpr std::uint64_t kMostSame = 16;
+    constexpr std::uint64_t kMaxSame = 16;
     constexpr std::uint64_t kSmall = 4U << 20;
     constexpr std::uint64_t kFewTensors = 64;
     const auto small = [](const TensorFile& file) {
       return file.size() <= kSmall && file.tensor_count() <= kFewTensors;
     };
     // Tensors that are a pair share their file with others.
-    return same_in_a_row_ < kMostSame && workers_ > 1 && !pair.of_tensors() &&
+    return same_in_a_row_ < kMaxSame && workers_ > 1 && !pair.of_tensors() &&
            small(*ready.actual) && small(*ready.golden);
   }
 

@@ -67,9 +67,9 @@ class StreamSink final : public ByteSink {
   std::uint64_t position_ = 0;
 };
 
-class GatheringSink final : public ByteSink {
+class BufferedSink final : public ByteSink {
  public:
-  explicit GatheringSink(ByteSink& sink) : sink_(sink) { bytes_.reserve(kMost); }
+  explicit BufferedSink(ByteSink& sink) : sink_(sink) { bytes_.reserve(kMost); }
 
   bool random_access() const override { return sink_.random_access(); }
 
@@ -150,8 +150,8 @@ Result<std::unique_ptr<ByteSink>> create_text_sink(const std::string& path, std:
 
 }  // namespace
 
-std::unique_ptr<ByteSink> gather_small_writes(ByteSink& sink) {
-  return std::make_unique<GatheringSink>(sink);
+std::unique_ptr<ByteSink> buffer_small_writes(ByteSink& sink) {
+  return std::make_unique<BufferedSink>(sink);
 }
 
 namespace {

@@ -104,7 +104,7 @@ Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const Sin
 // Passes everything on to `sink`, but small writes that follow on one another as one. commit()
 // passes on what is left; the sink itself is not committed by it. Pieces are not passed on: what
 // compresses gathers by itself.
-std::unique_ptr<ByteSink> gather_small_writes(ByteSink& sink);
+std::unique_ptr<ByteSink> buffer_small_writes(ByteSink& sink);
 
 // The kind of file that an output's path names, and whether it can be written: known at the start.
 

@@ -73,7 +73,7 @@ struct ConvertOptions {
   bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void
   std::optional<std::uint8_t> coo_code{};  // nothing: the recipient's, else kCooCodeSpec
   std::optional<Recipient> recipient{};    // tensors it cannot read are refused
-  // Compress into the seekable zstd format at this level (kLeastCompression to
+  // Compress into the seekable zstd format at this level (kMinCompression to
   // kGreatestCompression); nothing: as it is.
   std::optional<int> compression{};
   bool sync = false;  // survive a power cut
@@ -84,7 +84,7 @@ struct ConvertOptions {
 };
 
 // Levels of compression, as the zstd tool counts them.
-inline constexpr int kLeastCompression = 1;
+inline constexpr int kMinCompression = 1;
 inline constexpr int kDefaultCompression = 3;
 inline constexpr int kGreatestCompression = 22;
 

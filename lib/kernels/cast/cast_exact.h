@@ -30,9 +30,9 @@ struct SmallFloatToFloat32 {
   BTF_INLINE static std::uint32_t finite(std::uint32_t magnitude) {
     const std::uint32_t wide = magnitude << kShift;
     if constexpr (kFp.bias == 127) return wide;
-    constexpr std::uint32_t kLeastNormal = kRebias + (1U << 23);
+    constexpr std::uint32_t kMinNormal = kRebias + (1U << 23);
     const float subnormal =
-        std::bit_cast<float>(wide + kLeastNormal) - std::bit_cast<float>(kLeastNormal);
+        std::bit_cast<float>(wide + kMinNormal) - std::bit_cast<float>(kMinNormal);
     return select(less(magnitude, 1U << kFp.mantissa_bits), std::bit_cast<std::uint32_t>(subnormal),
                   wide + kRebias);
   }

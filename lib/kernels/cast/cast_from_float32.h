@@ -56,7 +56,7 @@ struct Float32ToFloat : AnyChunk {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
   static constexpr const FloatGeometry& kFp = kRow.fp;
   static constexpr unsigned kDrop = 23U - kFp.mantissa_bits;
-  static constexpr std::uint32_t kLeastNormal = static_cast<std::uint32_t>(128 - kFp.bias) << 23;
+  static constexpr std::uint32_t kMinNormal = static_cast<std::uint32_t>(128 - kFp.bias) << 23;
   static constexpr std::uint32_t kToAddend =
       (kDrop << 23) - (static_cast<std::uint32_t>(128 - kFp.bias) << kFp.mantissa_bits);
   static constexpr auto kMax = static_cast<std::uint32_t>(number::max_finite(kFp));
@@ -67,7 +67,7 @@ struct Float32ToFloat : AnyChunk {
   // Magnitudes are cut off at one that rounds to the code of all larger ones: kMax, or Inf.
   static constexpr std::uint32_t kCut = kFp.saturates ? kOver - 1 : kOver;
   // Half of the least subnormal number: a tie.
-  static constexpr std::uint32_t kMostToZero =
+  static constexpr std::uint32_t kMaxToZero =
       static_cast<std::uint32_t>(127 - kFp.bias - kFp.mantissa_bits) << 23;
   static constexpr bool kHasNan = kFp.specials != FloatSpecials::none;
   static constexpr bool kHasMinusZero = kFp.specials != FloatSpecials::fnuz;
@@ -94,7 +94,7 @@ struct Float32ToFloat : AnyChunk {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       const std::uint32_t whole = bits & kMagnitude32;
       const std::uint32_t magnitude = std::min(whole, kCut);
-      const std::uint32_t binade = std::max(magnitude, kLeastNormal) & kInfinity32;
+      const std::uint32_t binade = std::max(magnitude, kMinNormal) & kInfinity32;
       const auto addend = std::bit_cast<float>(binade + (binade >> kDrop) + kToAddend);
       const float value = std::bit_cast<float>(magnitude);
       const float sum = value + addend;
@@ -119,7 +119,7 @@ struct Float32ToFloat : AnyChunk {
 // bfloat16 has float32's exponents, so that integer arithmetic rounds subnormal numbers too.
 struct Float32ToBfloat16 : AnyChunk {
   static constexpr std::uint32_t kOver = 0x7f7f8000;
-  static constexpr std::uint32_t kMostToZero = 0x00008000;  // half the least number
+  static constexpr std::uint32_t kMaxToZero = 0x00008000;  // half the least number
   static constexpr bool kHasNan = true;
   static constexpr std::size_t kTargetBytes = sizeof(std::uint16_t);
   static constexpr bool kClamps = false;
@@ -169,7 +169,7 @@ struct Float32ToInteger : AnyChunk {
       static_cast<std::uint32_t>(number::low_bits(kRow.bits - (kSigned ? 1U : 0U)));
   static constexpr std::uint32_t kMinCode = kSigned ? ~kMaxCode : 0;
   static constexpr auto kMask = static_cast<std::uint32_t>(number::low_bits(kRow.bits));
-  static constexpr std::uint32_t kMostToZero = std::bit_cast<std::uint32_t>(1.0F) - 1;
+  static constexpr std::uint32_t kMaxToZero = std::bit_cast<std::uint32_t>(1.0F) - 1;
   static constexpr bool kHasNan = false;
 
   using Code = CodeOfBits<kRow.bits>;

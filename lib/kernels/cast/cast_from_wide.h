@@ -85,8 +85,8 @@ BTF_INLINE void add_wide(Chunk chunk, WideBars bars, const WideTally& tally, boo
 }
 
 struct Float64ToFloat32 {
-  static constexpr DoubleBits kOver = 0x47effffff0000000;        // rounds to 2^128
-  static constexpr DoubleBits kMostToZero = 0x3690000000000000;  // half the least number
+  static constexpr DoubleBits kOver = 0x47effffff0000000;       // rounds to 2^128
+  static constexpr DoubleBits kMaxToZero = 0x3690000000000000;  // half the least number
   static constexpr std::size_t kSourceBytes = sizeof(double);
   static constexpr std::size_t kTargetBytes = sizeof(float);
 
@@ -94,7 +94,7 @@ struct Float64ToFloat32 {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const DoubleBits magnitude = load<DoubleBits>(chunk.source, i) & kMagnitude64;
-      count += ((magnitude - kMostToZero - 1) & (0 - magnitude)) >> 63;
+      count += ((magnitude - kMaxToZero - 1) & (0 - magnitude)) >> 63;
     }
     return count;
   }

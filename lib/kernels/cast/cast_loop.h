@@ -149,7 +149,7 @@ inline double as_double(FloatBits bits) { return std::bit_cast<float>(bits); }
 // Finite numbers that the target's largest or lowest one stands for. Both errors grow with the
 // number, so that those of the largest and the lowest one are enough, as long as they are exact.
 BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount& account) {
-  constexpr FloatBits kMostExact = std::bit_cast<FloatBits>(0x1p40F);
+  constexpr FloatBits kMaxExact = std::bit_cast<FloatBits>(0x1p40F);
   FloatBits above = 0;
   FloatBits below = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -165,7 +165,7 @@ BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount
     account.max_abs = std::max(account.max_abs, error);
     account.max_rel = std::max(account.max_rel, error / std::abs(x));
   };
-  if (std::max(above, below) <= kMostExact) {
+  if (std::max(above, below) <= kMaxExact) {
     settle(as_double(above));
     settle(-as_double(below));
     return;

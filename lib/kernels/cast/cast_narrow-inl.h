@@ -70,7 +70,7 @@ struct InVectors : Casts {
 // How a chunk is cast. The next one is first tried in the way that this one needed.
 enum class Way : std::uint8_t { vectors, clamping_vectors, loops };
 
-// Body::loop<kWatch>(chunk, bar, errors): casts anything. Body::kMostToZero: the largest magnitude
+// Body::loop<kWatch>(chunk, bar, errors): casts anything. Body::kMaxToZero: the largest magnitude
 // that becomes zero. Body::kHasNan, kClamps, kLow, kHigh: what becomes of NaN, and of numbers
 // beyond [kLow, kHigh]. Body::vectors<kWatch, kClamp>(chunks, bar, tally), if Body::kInVectors:
 // faster, and false if there is more in the chunks than finite numbers within the range, or with
@@ -142,7 +142,7 @@ HWY_NOINLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account)
       return by_loop<Body, Watch::relative>(some, bar, nullptr);
     });
     // Elements that become zero have errors above every bar.
-    if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
+    if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMaxToZero);
   }
   way = next_way<Body>(tally);
   add_tally<Body>(tally, account);

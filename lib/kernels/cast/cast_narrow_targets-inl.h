@@ -95,7 +95,7 @@ class ToFloat : public Float32ToFloat<T> {
       magnitude = floats_of(hn::Min(bits_of(whole), hn::Set(kBits, Base::kCut)));
     else
       largest_ = hn::Max(largest_, bits_of(whole));
-    const Bits binade = hn::And(hn::Max(bits_of(magnitude), hn::Set(kBits, Base::kLeastNormal)),
+    const Bits binade = hn::And(hn::Max(bits_of(magnitude), hn::Set(kBits, Base::kMinNormal)),
                                 hn::Set(kBits, kInfinity32));
     const Bits addend = hn::Add(hn::Add(binade, hn::ShiftRight<Base::kDrop>(binade)),
                                 hn::Set(kBits, Base::kToAddend));
@@ -137,7 +137,9 @@ class ToBfloat16 : public Float32ToBfloat16 {
   }
   // Inf and NaN have the error NaN, what becomes Inf has the error Inf.
   template <bool>
-  HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
+  HWY_INLINE bool clean(FloatBits max_error) const {
+    return max_error < kInfinity32;
+  }
 };
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -165,7 +167,9 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
   }
   // As of bfloat16.
   template <bool>
-  HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
+  HWY_INLINE bool clean(FloatBits max_error) const {
+    return max_error < kInfinity32;
+  }
 };
 #else
 using ToFloat16 = ToFloat<DType::float16>;
@@ -228,8 +232,7 @@ class ToInteger : public Float32ToInteger<T> {
         watcher.see(v, value, magnitude, rounded, hn::RebindMask(kFloats, hn::Ne(codes[v], whole)));
       else
         watcher.see(v, value, magnitude, rounded);
-      if constexpr (kWidth == 32)
-        range_.see(hn::BitCast(kInts, kUint32 ? value : magnitude));
+      if constexpr (kWidth == 32) range_.see(hn::BitCast(kInts, kUint32 ? value : magnitude));
       if constexpr (kWidth == 16 && !kClamp) range_.see(codes[v]);
       if constexpr (kWidth == 16 && !Base::kSigned)
         codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));

@@ -12,12 +12,12 @@ namespace btf {
 namespace {
 
 // Elements of a run that goes through a buffer.
-constexpr std::uint64_t kMostRun = 256;
+constexpr std::uint64_t kMaxRun = 256;
 
 // Rows of a transposing tile that are cast before they are turned into columns; and as many
 // elements of fewer rows, up to what a cast looks at together.
 constexpr std::uint64_t kRows = 32;
-constexpr std::uint64_t kMostColumns = 1024;
+constexpr std::uint64_t kMaxColumns = 1024;
 
 struct Sizes {
   std::uint64_t source;
@@ -25,7 +25,7 @@ struct Sizes {
 };
 
 std::ptrdiff_t long_run_ahead(const Tile& tile) {
-  if (tile.n0 <= kMostRun || (tile.stream && fetches_long_runs())) return 0;
+  if (tile.n0 <= kMaxRun || (tile.stream && fetches_long_runs())) return 0;
   return kByPages;
 }
 
@@ -33,10 +33,10 @@ std::ptrdiff_t long_run_ahead(const Tile& tile) {
 void cast_strided(const RunCast& run, const Sizes& sizes, const std::byte* source,
                   std::uint64_t source_stride, std::byte* target, std::uint64_t target_stride,
                   std::uint64_t count, LossAccount& account) {
-  std::array<std::byte, kMostRun * 8> in;
-  std::array<std::byte, kMostRun * 8> out;
-  for (std::uint64_t at = 0; at < count; at += kMostRun) {
-    const std::uint64_t n = std::min<std::uint64_t>(kMostRun, count - at);
+  std::array<std::byte, kMaxRun * 8> in;
+  std::array<std::byte, kMaxRun * 8> out;
+  for (std::uint64_t at = 0; at < count; at += kMaxRun) {
+    const std::uint64_t n = std::min<std::uint64_t>(kMaxRun, count - at);
     move_line(sizes.source, source + at * source_stride * sizes.source, source_stride, in.data(), 1,
               n);
     run({.source = in.data(), .target = out.data(), .count = n}, account);
@@ -47,12 +47,12 @@ void cast_strided(const RunCast& run, const Sizes& sizes, const std::byte* sourc
 
 // The source runs along the outer axis, the target along the inner one, in more bytes: columns are
 // cast.
-void turned_and_cast(const RunCast& run, const Sizes& sizes, const Tile& tile,
-                     LossAccount& account) {
+void transpose_then_cast(const RunCast& run, const Sizes& sizes, const Tile& tile,
+                         LossAccount& account) {
   constexpr std::uint64_t kColumns = 32;
-  std::array<std::byte, kColumns * kMostRun * 4> columns;
-  for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kMostRun) {
-    const std::uint64_t n0 = std::min<std::uint64_t>(kMostRun, tile.n0 - at0);
+  std::array<std::byte, kColumns * kMaxRun * 4> columns;
+  for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kMaxRun) {
+    const std::uint64_t n0 = std::min<std::uint64_t>(kMaxRun, tile.n0 - at0);
     for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kColumns) {
       const std::uint64_t n1 = std::min(kColumns, tile.n1 - at1);
       transpose({.element_bytes = sizes.source,
@@ -77,9 +77,9 @@ void turned_and_cast(const RunCast& run, const Sizes& sizes, const Tile& tile,
 // The same in as many bytes or fewer: rows are cast.
 void cast_transposed(const RunCast& run, const Sizes& sizes, const Tile& tile,
                      LossAccount& account) {
-  std::array<std::byte, kRows * kMostRun * 8> rows;
-  const std::uint64_t elements = kRows * kMostRun / std::clamp<std::uint64_t>(tile.n0, 1, kRows);
-  const std::uint64_t columns = std::min(elements / kMostRun * kMostRun, kMostColumns);
+  std::array<std::byte, kRows * kMaxRun * 8> rows;
+  const std::uint64_t elements = kRows * kMaxRun / std::clamp<std::uint64_t>(tile.n0, 1, kRows);
+  const std::uint64_t columns = std::min(elements / kMaxRun * kMaxRun, kMaxColumns);
   for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += columns) {
     const std::uint64_t n1 = std::min(columns, tile.n1 - at1);
     for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kRows) {
@@ -109,7 +109,7 @@ void cast_transposed(const RunCast& run, const Sizes& sizes, const Tile& tile,
 void cast_tile(const RunCast& run, const CastJob& job, const Tile& tile, LossAccount& account) {
   const Sizes sizes{info(job.from).buffer_bytes(), info(job.to).buffer_bytes()};
   if (tile.source_stride1 == 1 && tile.target_stride0 == 1 && tile.source_stride0 != 1)
-    return sizes.source < sizes.target ? turned_and_cast(run, sizes, tile, account)
+    return sizes.source < sizes.target ? transpose_then_cast(run, sizes, tile, account)
                                        : cast_transposed(run, sizes, tile, account);
   if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
     return run({.source = tile.source,

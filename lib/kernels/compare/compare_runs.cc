@@ -66,14 +66,14 @@ BTF_LEVELS(least_atol, double, (const double* e, const double* g, std::uint64_t 
 BTF_LEVELS(within, bool, (const double* x, std::uint64_t n, double most), (x, n, most))
 
 constexpr std::array<decltype(CompareRuns::sums), kCpuLevels> kSums BTF_LEVEL_TABLE(sums_of);
-constexpr std::array<decltype(CompareRuns::least_atol), kCpuLevels> kLeastAtol
+constexpr std::array<decltype(CompareRuns::least_atol), kCpuLevels> kMinAtol
     BTF_LEVEL_TABLE(least_atol);
 constexpr std::array<decltype(CompareRuns::within), kCpuLevels> kWithin BTF_LEVEL_TABLE(within);
 
 constexpr auto kRuns = [] {
   std::array<CompareRuns, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kSums[level], kLeastAtol[level], kWithin[level]};
+    runs[level] = {kSums[level], kMinAtol[level], kWithin[level]};
   return runs;
 }();
 

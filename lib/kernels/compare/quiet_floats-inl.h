@@ -21,9 +21,9 @@ HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
 namespace {
 
-class QuietFloats {
+class NoNewMaximum {
  public:
-  HWY_INLINE QuietFloats(const Judge& judge, const CompareScore& score) {
+  HWY_INLINE NoNewMaximum(const Judge& judge, const CompareScore& score) {
     const double relative = std::min(score.max_rel, score.least_rtol);
     const bool any_relative = std::isinf(relative);
     max_abs_ = set(at_most(score.max_abs * kLess));

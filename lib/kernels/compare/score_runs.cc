@@ -146,7 +146,7 @@ bool quiet_run(const Real* actual, const Real* golden, std::uint64_t count, cons
   if (judge.grid.integer && most > 1ULL << 53 && most != UINT64_MAX) return false;
   if constexpr (std::is_same_v<Real, float>) {
     const bool own = is_own_grid<Real>(judge.grid);
-    const QuietFloats floats(judge, score);
+    const NoNewMaximum floats(judge, score);
     const auto seen =
         own ? floats.look<true>(actual, golden, count) : floats.look<false>(actual, golden, count);
     if (seen) {
@@ -192,7 +192,7 @@ template <typename Real>
 RunExtremes extremes_of(const Real* actual, const Real* golden, std::uint64_t count,
                         const Judge& judge) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr double kMostExact = 0x1p53;
+  constexpr double kMaxExact = 0x1p53;
   const ScoreReal d;
   const RealVec atol = hn::Set(d, judge.by_error ? judge.atol : kInf);
   const RealVec rtol = hn::Set(d, judge.rtol);
@@ -233,10 +233,10 @@ RunExtremes extremes_of(const Real* actual, const Real* golden, std::uint64_t co
   const double furthest = largest_lane(d, steps);
   return {.error = largest_lane(d, largest),
           .relative = largest_lane(d, relative),
-          .steps = integer ? static_cast<std::uint64_t>(std::min(furthest, kMostExact))
+          .steps = integer ? static_cast<std::uint64_t>(std::min(furthest, kMaxExact))
                            : largest_lane(ScoreWord(), places),
           .refused = over.sum(),
-          .clear = !unclear.any() && furthest < kMostExact};
+          .clear = !unclear.any() && furthest < kMaxExact};
 }
 
 }  // namespace

@@ -9,16 +9,16 @@
 
 namespace btf {
 
-inline constexpr double kMostAsDouble = 0x1p52;
+inline constexpr double kMaxAsDouble = 0x1p52;
 
 inline bool compares_as_double(long double actual, long double golden) {
-  constexpr long double kMost = kMostAsDouble;
+  constexpr long double kMost = kMaxAsDouble;
   return std::abs(actual) <= kMost && std::abs(golden) <= kMost;
 }
 
 // Takes numbers rounded to double: no number outside the range is rounded into it.
 inline bool all_compare_as_double(const double* values, std::uint64_t count) {
-  return compare_runs().within(values, count, kMostAsDouble);
+  return compare_runs().within(values, count, kMaxAsDouble);
 }
 
 // Writes both sides as doubles, which they are. False if a pair does not compare as such.

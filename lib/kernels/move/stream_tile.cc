@@ -15,11 +15,11 @@ constexpr std::uint64_t kLine = 64;
 // costs calls.
 constexpr std::uint64_t kPart = 4U << 10;
 // The same where that makes what is written longer: then fewer lines are written in part.
-constexpr std::uint64_t kMostPart = 36U << 10;
+constexpr std::uint64_t kMaxPart = 36U << 10;
 // The same where a cast makes elements longer, as many rows as it takes at a time.
 constexpr std::uint64_t kWidenedPart = 32U << 10;
 // Lines of a piece of the target that is written at a time, at most, where the next is elsewhere.
-constexpr std::uint64_t kMostLines = 32;
+constexpr std::uint64_t kMaxLines = 32;
 // How far reading runs ahead of the work.
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
@@ -122,12 +122,12 @@ class TileStreamer {
     const bool aligned = reinterpret_cast<std::uintptr_t>(tile_.target) % kLine == 0 &&
                          tile_.target_stride1 * to_bytes_ % kLine == 0;
     const std::uint64_t line_bytes = width_ * to_bytes_;
-    const bool narrow = line_bytes * kCastColumns <= kMostPart;
-    whole_ = packed && (moves || !aligned || narrow) && line_bytes * line_columns <= kMostPart;
+    const bool narrow = line_bytes * kCastColumns <= kMaxPart;
+    whole_ = packed && (moves || !aligned || narrow) && line_bytes * line_columns <= kMaxPart;
     if (whole_) {
       // Rows that do not begin with a line share lines with the columns before.
       const bool shared = tile_.source_stride0 * from_bytes_ % kLine != 0;
-      const std::uint64_t part = shared || !moves ? kMostPart : kPart;
+      const std::uint64_t part = shared || !moves ? kMaxPart : kPart;
       rows_ = width_;
       pitch_ = line_bytes;
       columns_ = std::max(part / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
@@ -137,13 +137,13 @@ class TileStreamer {
       columns_ = std::min(tile_.n1, moves                     ? kLine / to_bytes_
                                     : from_bytes_ < to_bytes_ ? line_columns
                                                               : kCastColumns);
-      const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : moves ? kPart : kMostPart;
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : moves ? kPart : kMaxPart;
       rows_ = std::max(part / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
       pitch_ = rows_ * to_bytes_;
     } else {
       columns_ = std::min(tile_.n1, line_columns);
-      const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : kMostPart;
-      rows_ = std::min(part / kLine / columns_, kMostLines) * kLine / to_bytes_;
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : kMaxPart;
+      rows_ = std::min(part / kLine / columns_, kMaxLines) * kLine / to_bytes_;
       pitch_ = rows_ * to_bytes_ + kLine + tile_.target_stride1 * to_bytes_ % kLine;
       return tile_.n0 >= rows_;
     }
@@ -240,7 +240,7 @@ class TileStreamer {
   bool line_aligned_ = false;  // every line of the target begins with one of the cache
   std::uint64_t pitch_ = 0;    // bytes from a line of a part to the next
   // With a line of the cache in front, and up to two for each of as many columns as it has bytes.
-  alignas(kLine) std::array<std::byte, kMostPart + 2 * kLine*(kLine + 1)> buffer_;
+  alignas(kLine) std::array<std::byte, kMaxPart + 2 * kLine*(kLine + 1)> buffer_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr float kToInteger = 0x1.8p23F;
 
 // Numbers up to this many scales have a rounded quotient in those bits.
-constexpr float kMostScales = 0x1p21F;
+constexpr float kMaxScales = 0x1p21F;
 
 const hn::ScalableTag<std::uint8_t> kCodes;
 using Codes = hn::Vec<hn::ScalableTag<std::uint8_t>>;

@@ -238,7 +238,7 @@ HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, st
                       HWY_ATTR BTF_INLINE_LAMBDA { clean.block(from, out); });
   const CleanTally found = clean.tally();
   if (!(found.error <= most_clean_error(chunk)) || found.record) return false;
-  if (std::max(found.largest, -found.least) > kMostScales * *chunk.high) return false;
+  if (std::max(found.largest, -found.least) > kMaxScales * *chunk.high) return false;
   LossAccount tally = account;
   if (found.overflowed != 0) settle_ends(to, chunk, found, tally);
   const auto error = static_cast<double>(found.error);

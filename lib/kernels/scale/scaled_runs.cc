@@ -14,15 +14,15 @@ namespace {
 constexpr std::uint64_t kFewElements = 16;
 
 // No quotient, product or rest of them leaves the normal doubles: scales, and numbers but for 0.
-constexpr double kLeastScale = 0x1p-150;
-constexpr double kMostScale = 0x1p150;
-constexpr double kLeastNumber = 0x1p-700;
-constexpr double kMostNumber = 0x1p800;
+constexpr double kMinScale = 0x1p-150;
+constexpr double kMaxScale = 0x1p150;
+constexpr double kMinNumber = 0x1p-700;
+constexpr double kMaxNumber = 0x1p800;
 
 // The digits of a scale for each element, and of products, in floats.
 constexpr int kFloatDigits = 48;
 // Zero points that floats take.
-constexpr std::int64_t kMostShift = 255;
+constexpr std::int64_t kMaxShift = 255;
 
 int digits(double scale) {
   constexpr std::uint64_t kTop = 1ULL << 52;
@@ -62,8 +62,8 @@ bool within_range(const double* numbers, std::size_t count) {
   bool all = true;
   for (std::size_t i = 0; i < count; ++i) {
     const double size = std::abs(numbers[i]);
-    const bool small = size > 0 && size < kLeastNumber;
-    const bool large = size > kMostNumber && size < INFINITY;
+    const bool small = size > 0 && size < kMinNumber;
+    const bool large = size > kMaxNumber && size < INFINITY;
     all = all && !small && !large;
   }
   return all;
@@ -99,9 +99,9 @@ int ScaledRuns::code_bits(std::int64_t zero_point) const {
 }
 
 bool ScaledRuns::takes(double scale, std::int64_t zero_point) const {
-  constexpr std::int64_t kMostZeroPoint = std::int64_t{1} << 40;
-  if (!can_ || zero_point > kMostZeroPoint || zero_point < -kMostZeroPoint) return false;
-  if (!(scale >= kLeastScale && scale <= kMostScale)) return false;
+  constexpr std::int64_t kMaxZeroPoint = std::int64_t{1} << 40;
+  if (!can_ || zero_point > kMaxZeroPoint || zero_point < -kMaxZeroPoint) return false;
+  if (!(scale >= kMinScale && scale <= kMaxScale)) return false;
   // More than a Number holds is rounded by the reference, in its own way.
   return code_bits(zero_point) + digits(scale) <= 64;
 }
@@ -109,7 +109,7 @@ bool ScaledRuns::takes(double scale, std::int64_t zero_point) const {
 ScaleUse ScaledRuns::use_one(double scale, std::int64_t zero_point, int most_digits) const {
   const bool zero = scale == 0;
   ScaleUse result{.vectors = zero || takes(scale, zero_point)};
-  const bool fits = fits_floats(scale) && zero_point >= -kMostShift && zero_point <= kMostShift;
+  const bool fits = fits_floats(scale) && zero_point >= -kMaxShift && zero_point <= kMaxShift;
   // Quotients need more digits for exact errors alone, which are found in doubles.
   const int all = direction_ == ScaleDirection::quantize ? 0 : code_bits(zero_point);
   result.floats = result.vectors && floats_ && fits && all + digits(scale) <= most_digits;

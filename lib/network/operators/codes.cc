@@ -322,8 +322,8 @@ MadeOperator make_cast_like(const Call& call) {
 }
 
 constexpr auto kCodingRows = std::to_array<OperatorRow>({
-    {"Cast", 6, make_cast, Passing::moved},
-    {"CastLike", 15, make_cast_like, Passing::moved},
+    {"Cast", 6, make_cast, ErrorPropagation::moved},
+    {"CastLike", 15, make_cast_like, ErrorPropagation::moved},
     {"QuantizeLinear", 10, make_quantize},
     {"DequantizeLinear", 10, make_dequantize},
     {"DynamicQuantizeLinear", 11, make_dynamic_quantize},
@@ -331,8 +331,8 @@ constexpr auto kCodingRows = std::to_array<OperatorRow>({
     {"ConvInteger", 10, make_integer_conv},
     {"QLinearMatMul", 10, make_coded_matmul},
     {"QLinearConv", 10, make_coded_conv},
-    {"QuantizeLinear", 1, make_quantize, Passing::unknown, "com.microsoft"},
-    {"DequantizeLinear", 1, make_dequantize, Passing::unknown, "com.microsoft"},
+    {"QuantizeLinear", 1, make_quantize, ErrorPropagation::unknown, "com.microsoft"},
+    {"DequantizeLinear", 1, make_dequantize, ErrorPropagation::unknown, "com.microsoft"},
 });
 
 }  // namespace

@@ -339,17 +339,17 @@ MadeOperator make_clip(const Call& call) {
 }
 
 constexpr auto kFoldedRows = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array{OperatorRow{kBinary[I].name, 1, make_folded<I>, Passing::places}...};
+  return std::array{OperatorRow{kBinary[I].name, 1, make_folded<I>, ErrorPropagation::places}...};
 }(std::make_index_sequence<kBinary.size()>());
 
 constexpr auto kBinaryRows = [] {
   std::array<OperatorRow, kFoldedRows.size() + 4> rows;
   std::size_t at = 0;
   for (const OperatorRow& row : kFoldedRows) rows[at++] = row;
-  rows[at++] = {"Mod", 10, make_mod, Passing::places};
-  rows[at++] = {"BitShift", 11, make_shift, Passing::none};
-  rows[at++] = {"Where", 9, make_where, Passing::places};
-  rows[at++] = {"Clip", 1, make_clip, Passing::places};
+  rows[at++] = {"Mod", 10, make_mod, ErrorPropagation::places};
+  rows[at++] = {"BitShift", 11, make_shift, ErrorPropagation::none};
+  rows[at++] = {"Where", 9, make_where, ErrorPropagation::places};
+  rows[at++] = {"Clip", 1, make_clip, ErrorPropagation::places};
   return rows;
 }();
 
@@ -529,7 +529,7 @@ MadeOperator make_unary(const Call& call) {
 }
 
 constexpr auto kUnaryRows = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array{OperatorRow{kUnary[I].name, 1, make_unary<I>, Passing::places}...};
+  return std::array{OperatorRow{kUnary[I].name, 1, make_unary<I>, ErrorPropagation::places}...};
 }(std::make_index_sequence<kUnary.size()>());
 
 }  // namespace

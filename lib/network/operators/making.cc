@@ -204,13 +204,13 @@ MadeOperator make_one_hot(const Call& call) {
 }
 
 constexpr auto kMakingRows = std::to_array<OperatorRow>({
-    {"Shape", 1, make_shape, Passing::none},
-    {"Size", 1, make_size, Passing::none},
-    {"ConstantOfShape", 9, make_constant_of_shape, Passing::none},
-    {"Constant", 1, make_constant, Passing::none},
-    {"Range", 11, make_range, Passing::none},
-    {"EyeLike", 9, make_eye_like, Passing::none},
-    {"OneHot", 9, make_one_hot, Passing::none},
+    {"Shape", 1, make_shape, ErrorPropagation::none},
+    {"Size", 1, make_size, ErrorPropagation::none},
+    {"ConstantOfShape", 9, make_constant_of_shape, ErrorPropagation::none},
+    {"Constant", 1, make_constant, ErrorPropagation::none},
+    {"Range", 11, make_range, ErrorPropagation::none},
+    {"EyeLike", 9, make_eye_like, ErrorPropagation::none},
+    {"OneHot", 9, make_one_hot, ErrorPropagation::none},
 });
 
 }  // namespace
@@ -300,7 +300,7 @@ struct Ranked {
 };
 
 // Kept lines have no more elements than this, together.
-constexpr std::uint64_t kMostRanked = 1U << 20;
+constexpr std::uint64_t kMaxRanked = 1U << 20;
 
 class TopK final : public Operator {
  public:
@@ -310,7 +310,7 @@ class TopK final : public Operator {
         groups_(std::move(groups)),
         results_(std::move(results)),
         sign_(largest ? 1 : -1),
-        kept_(kMostRanked / std::max<std::uint64_t>(1, groups_.size()) + 1) {}
+        kept_(kMaxRanked / std::max<std::uint64_t>(1, groups_.size()) + 1) {}
 
   Estimate element(std::size_t output, std::uint64_t number) override {
     const std::uint64_t group = results_.group_of(number);

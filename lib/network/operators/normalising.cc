@@ -398,18 +398,18 @@ MadeOperator make_mean_variance(const Call& call) {
 }
 
 constexpr auto kNormalisingRows = std::to_array<OperatorRow>({
-    {"BatchNormalization", 1, make_batch, Passing::places},
-    {"LayerNormalization", 17, make_layer_normalised, Passing::groups},
-    {"RMSNormalization", 23, make_rms_normalised, Passing::groups},
-    {"SimplifiedLayerNormalization", 1, make_rms_normalised, Passing::groups},
-    {"InstanceNormalization", 1, make_instance, Passing::groups},
-    {"GroupNormalization", 18, make_group, Passing::groups},
-    {"MeanVarianceNormalization", 9, make_mean_variance, Passing::groups},
-    {"LpNormalization", 1, make_lp_normalised, Passing::groups},
+    {"BatchNormalization", 1, make_batch, ErrorPropagation::places},
+    {"LayerNormalization", 17, make_layer_normalised, ErrorPropagation::groups},
+    {"RMSNormalization", 23, make_rms_normalised, ErrorPropagation::groups},
+    {"SimplifiedLayerNormalization", 1, make_rms_normalised, ErrorPropagation::groups},
+    {"InstanceNormalization", 1, make_instance, ErrorPropagation::groups},
+    {"GroupNormalization", 18, make_group, ErrorPropagation::groups},
+    {"MeanVarianceNormalization", 9, make_mean_variance, ErrorPropagation::groups},
+    {"LpNormalization", 1, make_lp_normalised, ErrorPropagation::groups},
     {"LRN", 1, make_lrn},
-    {"Softmax", 1, make_softmax, Passing::groups},
-    {"LogSoftmax", 1, make_log_softmax, Passing::groups},
-    {"Hardmax", 1, make_hardmax, Passing::none},
+    {"Softmax", 1, make_softmax, ErrorPropagation::groups},
+    {"LogSoftmax", 1, make_log_softmax, ErrorPropagation::groups},
+    {"Hardmax", 1, make_hardmax, ErrorPropagation::none},
 });
 
 }  // namespace

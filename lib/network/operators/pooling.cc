@@ -56,7 +56,7 @@ Result<std::vector<bool>> dims_of_axes(const std::vector<std::int64_t>& axes, st
 namespace {
 
 // The largest size, stride or pad: their products fit 64 bits.
-constexpr std::int64_t kMostInWindow = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxInWindow = std::int64_t{1} << 30;
 
 // The output of one dim whose padding is said.
 std::int64_t outputs_of(std::int64_t padded, std::int64_t reach, const WindowAxis& axis,
@@ -77,7 +77,7 @@ Result<std::vector<std::int64_t>> per_dim(const Call& call, std::string_view nam
   std::vector<std::int64_t> values = call.integers(name);
   if (values.empty()) values.assign(count, otherwise);
   if (values.size() != count ||
-      std::ranges::any_of(values, [](std::int64_t v) { return v < 0 || v > kMostInWindow; }))
+      std::ranges::any_of(values, [](std::int64_t v) { return v < 0 || v > kMaxInWindow; }))
     return not_computed("its " + std::string(name) + " cannot be used");
   return values;
 }
@@ -93,8 +93,8 @@ Result<std::vector<WindowAxis>> window_axes(const Call& call, std::span<const st
   const std::string automatic = call.text("auto_pad", "NOTSET");
   std::vector<WindowAxis> axes;
   for (std::size_t d = 0; d < count; ++d) {
-    if (strides[d] < 1 || dilations[d] < 1 || input[d] > kMostInWindow || kernel[d] < 1 ||
-        kernel[d] > kMostInWindow)
+    if (strides[d] < 1 || dilations[d] < 1 || input[d] > kMaxInWindow || kernel[d] < 1 ||
+        kernel[d] > kMaxInWindow)
       return not_computed("its window cannot be used");
     WindowAxis axis{.input = input[d],
                     .kernel = kernel[d],
@@ -286,11 +286,11 @@ MadeOperator make_global_lp(const Call& call) {
 }
 
 constexpr auto kPoolingRows = std::to_array<OperatorRow>({
-    {"MaxPool", 1, make_max_pool, Passing::moved},
-    {"AveragePool", 1, make_average_pool, Passing::windows},
+    {"MaxPool", 1, make_max_pool, ErrorPropagation::moved},
+    {"AveragePool", 1, make_average_pool, ErrorPropagation::windows},
     {"LpPool", 1, make_lp_pool},
-    {"GlobalMaxPool", 1, make_global_max, Passing::moved},
-    {"GlobalAveragePool", 1, make_global_average, Passing::groups},
+    {"GlobalMaxPool", 1, make_global_max, ErrorPropagation::moved},
+    {"GlobalAveragePool", 1, make_global_average, ErrorPropagation::groups},
     {"GlobalLpPool", 1, make_global_lp},
 });
 

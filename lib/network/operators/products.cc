@@ -26,11 +26,11 @@ inline void add_product(Sum& sum, const Tensor::Operand& a, const Tensor::Operan
 inline void add_term(Sum& sum, const Tensor::Operand& a) { sum.add(a.value, a.own, a.error); }
 
 constexpr auto kProductRows = std::to_array<OperatorRow>({
-    {"MatMul", 1, make_matmul, Passing::products},
-    {"Gemm", 1, make_gemm, Passing::products},
-    {"Conv", 1, make_conv, Passing::products},
-    {"ConvTranspose", 1, make_conv_transpose, Passing::products},
-    {"Einsum", 12, make_einsum, Passing::products},
+    {"MatMul", 1, make_matmul, ErrorPropagation::products},
+    {"Gemm", 1, make_gemm, ErrorPropagation::products},
+    {"Conv", 1, make_conv, ErrorPropagation::products},
+    {"ConvTranspose", 1, make_conv_transpose, ErrorPropagation::products},
+    {"Einsum", 12, make_einsum, ErrorPropagation::products},
 });
 
 }  // namespace
@@ -93,7 +93,7 @@ class Conv final : public Convolution<WindowAxis> {
     const std::uint64_t own = shape_.inputs * taps_;  // weights of a channel
     Sum sum;
     index[1] = channel / shape_.outputs;
-    if (own <= kMostKept) {
+    if (own <= kMaxKept) {
       const Place& place = place_at(std::move(index), own);
       weights_.resize(own);
       w_.operands(channel * own, weights_);
@@ -108,7 +108,7 @@ class Conv final : public Convolution<WindowAxis> {
   }
 
  private:
-  static constexpr std::uint64_t kMostKept = 1U << 16;  // inputs of all places
+  static constexpr std::uint64_t kMaxKept = 1U << 16;  // inputs of all places
 
   struct Input {
     std::uint64_t weight = 0;  // its number among those of a channel
@@ -133,7 +133,7 @@ class Conv final : public Convolution<WindowAxis> {
   const Place& place_at(Dims index, std::uint64_t own) {
     const auto known = std::ranges::find(places_, index, &Place::at);
     if (known != places_.end()) return *known;
-    if ((places_.size() + 1) * own > kMostKept) places_.pop_front();
+    if ((places_.size() + 1) * own > kMaxKept) places_.pop_front();
     Place& place = places_.emplace_back(std::move(index));
     place.inputs.reserve(own);
     for_each_input(place.at, [&](std::uint64_t weight, std::uint64_t x) {
@@ -469,7 +469,7 @@ namespace {
 using Labels = std::string;
 
 constexpr std::string_view kEllipsis = "...";
-constexpr std::size_t kMostHidden = 10;  // dims of an ellipsis
+constexpr std::size_t kMaxHidden = 10;  // dims of an ellipsis
 
 Result<Labels> labels_of(std::string_view text, std::size_t hidden) {
   Labels labels;
@@ -595,7 +595,7 @@ MadeOperator make_einsum(const Call& call) {
     const bool has_hidden = operands[i].contains(kEllipsis);
     const std::size_t named = operands[i].size() - (has_hidden ? kEllipsis.size() : 0);
     if (named > tensor->rank() || (!has_hidden && named != tensor->rank()) ||
-        tensor->rank() - named > kMostHidden)
+        tensor->rank() - named > kMaxHidden)
       return not_computed("its equation does not fit its inputs");
     const std::size_t hidden = tensor->rank() - named;
     most_hidden = std::max(most_hidden, hidden);

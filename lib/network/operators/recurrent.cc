@@ -13,8 +13,8 @@
 namespace btf::network {
 namespace {
 
-constexpr std::uint64_t kMostProducts = 1ULL << 28;
-constexpr std::uint64_t kMostWeights = 1ULL << 22;  // of a direction
+constexpr std::uint64_t kMaxProducts = 1ULL << 28;
+constexpr std::uint64_t kMaxWeights = 1ULL << 22;  // of a direction
 
 // A number, and how far rounding that is independent everywhere takes it: rms.
 struct Noisy {
@@ -333,7 +333,7 @@ MadeOperator make_recurrent(const Call& call) {
   const Checked weights = checked_mul(rows, checked_add(sizes.inputs, sizes.hidden));
   const Checked products =
       checked_mul(checked_mul(checked_mul(weights, sizes.steps), sizes.batch), sizes.directions);
-  if (!products || *products > kMostProducts || *weights > kMostWeights)
+  if (!products || *products > kMaxProducts || *weights > kMaxWeights)
     return not_computed("it takes too many terms");
   if (in.w->dims() != Dims{sizes.directions, *rows, sizes.inputs} ||
       in.r->dims() != Dims{sizes.directions, *rows, sizes.hidden})

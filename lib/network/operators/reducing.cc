@@ -625,18 +625,18 @@ MadeOperator make_cumsum(const Call& call) {
 }
 
 constexpr auto kSumRows = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array{OperatorRow{kSums[I].name, 1, make_sum<I>, Passing::groups}...};
+  return std::array{OperatorRow{kSums[I].name, 1, make_sum<I>, ErrorPropagation::groups}...};
 }(std::make_index_sequence<kSums.size()>());
 
 constexpr auto kOthers = std::to_array<OperatorRow>({
-    {"ReduceMax", 1, make_extreme<true>, Passing::moved},
-    {"ReduceMin", 1, make_extreme<false>, Passing::moved},
-    {"ReduceProd", 1, make_product, Passing::groups},
-    {"ReduceLogSumExp", 1, make_log_sum_exp, Passing::groups},
-    {"CumSum", 11, make_cumsum, Passing::moved},
-    {"ArgMax", 1, make_arg_max, Passing::none},
-    {"ArgMin", 1, make_arg_min, Passing::none},
-    {"TopK", 1, make_top_k, Passing::moved},
+    {"ReduceMax", 1, make_extreme<true>, ErrorPropagation::moved},
+    {"ReduceMin", 1, make_extreme<false>, ErrorPropagation::moved},
+    {"ReduceProd", 1, make_product, ErrorPropagation::groups},
+    {"ReduceLogSumExp", 1, make_log_sum_exp, ErrorPropagation::groups},
+    {"CumSum", 11, make_cumsum, ErrorPropagation::moved},
+    {"ArgMax", 1, make_arg_max, ErrorPropagation::none},
+    {"ArgMin", 1, make_arg_min, ErrorPropagation::none},
+    {"TopK", 1, make_top_k, ErrorPropagation::moved},
 });
 
 constexpr auto kReducingRows = [] {

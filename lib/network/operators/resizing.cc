@@ -465,9 +465,9 @@ MadeOperator make_resize(const Call& call) {
 }
 
 constexpr auto kResizingRows = std::to_array<OperatorRow>({
-    {"Upsample", 7, make_scaled, Passing::moved},
-    {"Resize", 10, make_scaled, Passing::moved},
-    {"Resize", 11, make_resize, Passing::moved},
+    {"Upsample", 7, make_scaled, ErrorPropagation::moved},
+    {"Resize", 10, make_scaled, ErrorPropagation::moved},
+    {"Resize", 11, make_resize, ErrorPropagation::moved},
 });
 
 }  // namespace

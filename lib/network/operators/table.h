@@ -17,7 +17,7 @@
 namespace btf::network {
 
 // How errors of a node's inputs come to its result.
-enum class Passing : std::uint8_t {
+enum class ErrorPropagation : std::uint8_t {
   unknown,   // it is not said here
   none,      // no float of its inputs is in the result: Shape, ArgMax
   moved,     // the result has numbers of the first input, or some between these
@@ -82,7 +82,7 @@ struct OperatorRow {
   std::string_view name;
   std::int64_t since = 1;  // version of the operator set: the first of this meaning
   MakeOperator make = nullptr;
-  Passing passing = Passing::unknown;
+  ErrorPropagation passing = ErrorPropagation::unknown;
   std::string_view domain = {};  // empty: ONNX's own
 };
 

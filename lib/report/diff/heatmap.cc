@@ -119,7 +119,7 @@ namespace {
 
 constexpr std::size_t kLabelWidth = 12;
 constexpr std::size_t kBeside = 5;        // the indent, the frame and the space before it
-constexpr std::uint64_t kLeastCells = 8;  // whatever the width
+constexpr std::uint64_t kMinCells = 8;    // whatever the width
 constexpr std::size_t kWideColumns = 32;  // up to so many, a cell is two characters wide: a square
 
 std::string repeat(std::string_view glyph, std::size_t times) {
@@ -155,7 +155,7 @@ class Picture {
     if (map.across)
       label_width_ = std::max(label_width_, axis_name(map.across->dim, dims.size()).size());
     const std::size_t beside = label_width_ + kBeside;
-    const std::uint64_t room = columns > beside + kLeastCells ? columns - beside : kLeastCells;
+    const std::uint64_t room = columns > beside + kMinCells ? columns - beside : kMinCells;
     if (map.columns > room) map_ = folded(map, (map.columns + room - 1) / room);
     wide_ = map_.columns <= kWideColumns && 2 * map_.columns <= room ? 2 : 1;
   }

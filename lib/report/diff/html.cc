@@ -104,7 +104,7 @@ void ChartItems::halve() {
 
 // ---- errors by decade
 
-constexpr int kMostBars = 24;
+constexpr int kMaxBars = 24;
 
 struct Bar {
   int first = 0;  // decade
@@ -117,7 +117,7 @@ struct Bar {
 std::vector<Bar> bars_of(const std::vector<DecadeCount>& decades) {
   const int first = decades.front().decade;
   const int span = decades.back().decade - first + 1;
-  const int width = (span + kMostBars - 1) / kMostBars;
+  const int width = (span + kMaxBars - 1) / kMaxBars;
   std::vector<Bar> bars;
   for (int at = 0; at < span; at += width)
     bars.push_back({first + at, std::min(first + at + width, first + span) - 1, 0, 0});
@@ -313,8 +313,8 @@ std::string html_heatmap(const Heatmap& map, const Dims& dims, const std::string
   return HeatPicture(map, dims).html(picked);
 }
 
-constexpr std::size_t kMostElements = 100;  // of a table
-constexpr std::size_t kMaxRank = 16;        // of a shape or an index; the middle is left out
+constexpr std::size_t kMaxElements = 100;  // of a table
+constexpr std::size_t kMaxRank = 16;       // of a shape or an index; the middle is left out
 
 std::string dims_html(const Dims& dims) {
   if (dims.size() <= kMaxRank) return btf::dims_text(dims);
@@ -452,7 +452,7 @@ class ElementTable {
   explicit ElementTable(const TensorDiff& diff) : diff_(diff) {}
 
   void row(std::string_view mark, const Mismatch& found) {
-    if (rows_++ >= kMostElements) return;
+    if (rows_++ >= kMaxElements) return;
     const DType a = diff_.actual->dtype;
     const DType g = diff_.golden->dtype;
     body_ += fmt::format(
@@ -469,8 +469,8 @@ class ElementTable {
   std::string html(const std::string& title) const {
     if (rows_ == 0) return "";
     const std::string cut =
-        rows_ > kMostElements
-            ? fmt::format("<p class=note>{} more are not listed.</p>\n", rows_ - kMostElements)
+        rows_ > kMaxElements
+            ? fmt::format("<p class=note>{} more are not listed.</p>\n", rows_ - kMaxElements)
             : "";
     return fmt::format(
         "<h3>{}</h3>\n<div class=scroll><table class=elements>\n<thead><tr><th>index"
@@ -544,9 +544,9 @@ std::string html_section(const TensorDiff& diff, const std::string& title,
          elements(diff) + "<p class=up><a href=\"#top\">Back to the top</a></p>\n</section>\n";
 }
 
-constexpr std::uint64_t kMostOpen = 20;  // more tensors that are the same are folded away
-constexpr std::uint64_t kMostSections = 50;
-constexpr std::size_t kMostDetail = 16U << 20;  // bytes
+constexpr std::uint64_t kMaxOpen = 20;  // more tensors that are the same are folded away
+constexpr std::uint64_t kMaxSections = 50;
+constexpr std::size_t kMaxDetail = 16U << 20;  // bytes
 constexpr const char* kEmptyFigureCells = "<td><td><td><td class=rel><td class=steps><td>";
 
 // Empty where there is none, or it is the file's.
@@ -609,7 +609,7 @@ struct Rows {
   std::uint64_t all = 0;
 
   void add(std::string_view row) {
-    if (++all > kMostRows) return;
+    if (++all > kMaxRows) return;
     ++kept;
     html += row;
     html += '\n';
@@ -653,7 +653,7 @@ class HtmlReport final : public DiffReport {
   std::uint64_t detailed_ = 0;  // have a section, or would have had one
   std::uint64_t sections_ = 0;
   std::uint64_t compared_ = 0;  // elements
-  static constexpr std::size_t kMostUncompared = 5;
+  static constexpr std::size_t kMaxUncompared = 5;
   std::vector<std::string> uncompared_;  // sentences
   std::uint64_t mismatched_ = 0;
   bool counted_ = true;  // mismatched_ is known
@@ -704,7 +704,7 @@ void HtmlReport::take(const TensorDiff& diff) {
   chart(diff, html_text(set_name(diff, pair_, false)));
   if (!same && valued) {
     ++detailed_;
-    if (sections_ < kMostSections && details_.size() < kMostDetail) {
+    if (sections_ < kMaxSections && details_.size() < kMaxDetail) {
       const std::string anchor = fmt::format("d{}", ++sections_);
       const std::string file = directories_ ? html_name(pair_.name) + " · " : "";
       const std::string title = own.empty() ? "Tensor " + number : own;
@@ -730,7 +730,7 @@ void HtmlReport::end(const FilePair& pair, const PairOutcome& outcome) {
   if (of_whole_files(outcome.result))
     pair_row(result_name(outcome.result), whole_files_text(pair, outcome));
   if (!outcome.files.all.empty()) pair_row("different", file_differences_text(outcome));
-  if (!outcome.files.uncompared.empty() && uncompared_.size() < kMostUncompared)
+  if (!outcome.files.uncompared.empty() && uncompared_.size() < kMaxUncompared)
     uncompared_.push_back((directories_ ? printable(pair.name) + ": " : "") +
                           printable(outcome.files.uncompared));
   if (outcome.result == PairResult::trouble && !troubled_) pair_row("trouble", outcome.error);
@@ -827,7 +827,7 @@ std::string HtmlReport::same_ones() const {
                                              html_count(same_.all - same_.kept))
                                : "";
   return fmt::format("<details{}><summary>{} {} the same</summary>\n{}{}</details>\n",
-                     same_.all <= kMostOpen ? " open" : "", counted(same_.all, "tensor"),
+                     same_.all <= kMaxOpen ? " open" : "", counted(same_.all, "tensor"),
                      same_.all == 1 ? "is" : "are", table(same_), more);
 }
 

@@ -108,7 +108,7 @@ SetRow set_row(const FilePair& pair, const PairOutcome& outcome) {
 namespace {
 
 // Rows wait for those behind them, so that the columns fit all; not longer.
-constexpr std::size_t kMostWaiting = 4096;
+constexpr std::size_t kMaxWaiting = 4096;
 
 constexpr std::string_view kSameMark = "  ";
 constexpr std::string_view kDifferentMark = "x ";
@@ -121,7 +121,7 @@ constexpr std::size_t kRefused = 7;  // "<0.001%"
 constexpr std::size_t kError = 9;    // "1.234e-05"
 constexpr std::size_t kCosine = 12;  // "-0.999999993"
 constexpr std::size_t kFigures = kSameMark.size() + kRefused + kError + kCosine + 4 * kGap.size();
-constexpr std::size_t kLeastName = 16;
+constexpr std::size_t kMinName = 16;
 
 }  // namespace
 
@@ -136,7 +136,7 @@ SetTable::Widths SetTable::measure() const {
     why = std::max(why, columns_of(row.why));
   }
   const std::size_t room = columns_ > kFigures ? columns_ - kFigures : 0;
-  const std::size_t least = std::min(name, std::max(room / 2, kLeastName));
+  const std::size_t least = std::min(name, std::max(room / 2, kMinName));
   Widths widths;
   if (whole_) {
     // Behind long names causes have the room that they have behind short ones.
@@ -161,9 +161,9 @@ void SetTable::print_title(std::vector<std::string>& lines) const {
 
 // A few characters of the evidence would be useless.
 std::string SetTable::why_text(const SetRow& row) const {
-  constexpr std::size_t kLeastEvidence = 12;
+  constexpr std::size_t kMinEvidence = 12;
   const std::string all = row.why + ": " + row.evidence;
-  const std::size_t least = std::min(columns_of(all), columns_of(row.why) + 2 + kLeastEvidence);
+  const std::size_t least = std::min(columns_of(all), columns_of(row.why) + 2 + kMinEvidence);
   const bool told = !row.evidence.empty() && widths_.why >= least;
   return without_end(told ? all : row.why, widths_.why);
 }
@@ -195,7 +195,7 @@ void SetTable::print(const SetRow& row, const std::string& name,
 std::vector<std::string> SetTable::lines(bool last) {
   std::vector<std::string> lines;
   if (rows_.empty() ||
-      (!last && (sort_ != DiffSort::order || rows_.size() < (began_ && whole_ ? 1 : kMostWaiting))))
+      (!last && (sort_ != DiffSort::order || rows_.size() < (began_ && whole_ ? 1 : kMaxWaiting))))
     return lines;
   if (sort_ == DiffSort::error)
     std::ranges::stable_sort(rows_, std::greater{}, &SetRow::error_rank);

@@ -28,10 +28,10 @@ bool opposite_signs(const Mismatch& mismatch, const TensorDiff& diff);
 
 // The tables of a diff: errors by decade, and single mismatches.
 
-constexpr std::uint64_t kMostTold = 999'999;
+constexpr std::uint64_t kMaxTold = 999'999;
 constexpr std::uint64_t kAboutZero = 16;
 
-bool tells(std::uint64_t steps) { return steps <= kMostTold; }
+bool tells(std::uint64_t steps) { return steps <= kMaxTold; }
 
 // Are the most steps of a pair of tensors worth telling?
 bool tells_steps(const TensorDiff& diff) {
@@ -66,8 +66,8 @@ std::string steps_cell(const Mismatch& mismatch, const TensorDiff& diff, bool al
   return tells(*mismatch.steps) ? std::to_string(*mismatch.steps) : "many";
 }
 
-constexpr std::size_t kMostDecades = 9;  // columns of the histogram
-constexpr std::size_t kLeastDecades = 3;
+constexpr std::size_t kMaxDecades = 9;  // columns of the histogram
+constexpr std::size_t kMinDecades = 3;
 
 // Height by the logarithm: the few large errors matter as much as the many small ones.
 std::string bar(std::uint64_t count, std::uint64_t most) {
@@ -174,9 +174,9 @@ Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff, bool all) {
 // columns for a row; small decades share one where it is little.
 std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, std::size_t room) {
   if (diff.decades.empty()) return {};
-  for (std::size_t most = kMostDecades;; --most) {
+  for (std::size_t most = kMaxDecades;; --most) {
     auto rows = histogram_rows(histogram_columns(diff, most));
-    if (most == kLeastDecades || columns_of(rows.front()[1]) <= room) return rows;
+    if (most == kMinDecades || columns_of(rows.front()[1]) <= room) return rows;
   }
 }
 

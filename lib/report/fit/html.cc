@@ -122,7 +122,7 @@ std::string scales_section(const FitOfScales& type) {
             magnitude_words(output.error) + " with all layers in " + name +
             " (an estimate, to an order of magnitude)</p>\n";
   std::string rows;
-  for (std::size_t i = 0; i < std::min(type.layers.size(), kMostRows); ++i) {
+  for (std::size_t i = 0; i < std::min(type.layers.size(), kMaxRows); ++i) {
     const FitScaledLayer& layer = type.layers[i];
     rows += "<tr><td class=path>" + html_name(layer.name) + "<td class=type>" +
             html_text(layer.op) +
@@ -133,7 +133,7 @@ std::string scales_section(const FitOfScales& type) {
     html += html_folded(type.layers.size(), "layers, those first that are to be kept wide first",
                         html_table(kLayerHead, rows, type.layers.size()));
   rows.clear();
-  for (std::size_t i = 0; i < std::min(type.tensors.size(), kMostRows); ++i)
+  for (std::size_t i = 0; i < std::min(type.tensors.size(), kMaxRows); ++i)
     rows += row_of(type.tensors[i]);
   if (!type.tensors.empty())
     html += html_folded(type.tensors.size(), type.tensors.size() == 1 ? "tensor" : "tensors",
@@ -241,7 +241,7 @@ class FitPage {
     std::size_t all = 0;
     for (std::size_t i = 0; i < type.layers.size(); ++i) {
       const FitLayer& layer = type.layers[i];
-      if (layer.state != state || ++all > kMostRows) continue;
+      if (layer.state != state || ++all > kMaxRows) continue;
       rows += "<tr>" + html_figure("", "#", static_cast<double>(i + 1), std::to_string(i + 1)) +
               "<td class=path>" + html_name(layer.name) + "<td class=type>" + html_text(layer.op) +
               "<td>" + std::string(state_word(state)) + "<td class=why>" + why(layer, type) + "\n";
@@ -263,7 +263,7 @@ class FitPage {
     std::string rows;
     std::size_t all = 0;
     for (const FitTensor& tensor : type.tensors) {
-      if (++all > kMostRows) break;
+      if (++all > kMaxRows) break;
       const auto count = [](std::string_view label, std::uint64_t number) {
         return html_figure("", label, static_cast<double>(number), html_count(number));
       };

@@ -134,20 +134,20 @@ bool is_poor(const FitTensor& tensor, const FitOfType& type) {
 
 namespace {
 
-constexpr std::size_t kMostOpen = 20;
+constexpr std::size_t kMaxOpen = 20;
 
 }  // namespace
 
 std::string html_folded(std::size_t count, std::string_view what, const std::string& table) {
   return fmt::format("<details{}><summary>{} {}</summary>\n{}</details>\n",
-                     count <= kMostOpen ? " open" : "", html_count(count), what, table);
+                     count <= kMaxOpen ? " open" : "", html_count(count), what, table);
 }
 
 std::string html_table(std::string_view head, const std::string& rows, std::size_t all,
                        std::string_view kind) {
   const std::string cut =
-      all > kMostRows
-          ? fmt::format("<p class=note>{} more are not listed.</p>\n", html_count(all - kMostRows))
+      all > kMaxRows
+          ? fmt::format("<p class=note>{} more are not listed.</p>\n", html_count(all - kMaxRows))
           : "";
   return fmt::format(
       "<table class=\"summary sortable{}\">\n<thead><tr>{}</thead>\n<tbody>\n{}</tbody>\n"

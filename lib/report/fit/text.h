@@ -37,7 +37,7 @@ std::string magnitude_words(double error);
 
 // Tables of the page.
 
-// `all`: rows that there are; more than kMostRows are said not to be listed.
+// `all`: rows that there are; more than kMaxRows are said not to be listed.
 std::string html_table(std::string_view head, const std::string& rows, std::size_t all,
                        std::string_view kind = "");
 

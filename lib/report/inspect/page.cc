@@ -150,8 +150,8 @@ get('search').oninput = get('odd').onchange = get('marked').onchange = filter;
   return kPage;
 }
 
-constexpr int kHeight = 40;                 // units of a drawing
-constexpr std::uint64_t kMostColumns = 96;  // more channels share columns
+constexpr int kHeight = 40;                // units of a drawing
+constexpr std::uint64_t kMaxColumns = 96;  // more channels share columns
 
 bool dead(ChannelState state) {
   return state == ChannelState::zero || state == ChannelState::constant;
@@ -177,7 +177,7 @@ struct StripColumn {
 
 std::vector<StripColumn> strip_columns(const Channels& channels, DType dtype) {
   const std::uint64_t count = channels.channels.size();
-  std::vector<StripColumn> columns(std::min(count, kMostColumns));
+  std::vector<StripColumn> columns(std::min(count, kMaxColumns));
   for (std::uint64_t c = 0; c < count; ++c) {
     StripColumn& column = columns[c * columns.size() / count];
     const ChannelStats& channel = channels.channels[c];

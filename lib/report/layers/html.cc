@@ -143,7 +143,7 @@ std::string table(const LayerReport& report) {
       "<th class=wide>shape<th class=n>error<th class=\"n wide\">inputs<th class=n>× explained"
       "<th class=\"n wide\">worst part"
       "<th class=\"n wide\">recomputed<th>state</thead><tbody>\n";
-  const std::size_t rows = std::min(report.layers.size(), kMostRows);
+  const std::size_t rows = std::min(report.layers.size(), kMaxRows);
   for (std::size_t i = 0; i < rows; ++i) html += row_of(report.layers[i], i + 1);
   html += "</tbody></table></div>\n";
   if (rows < report.layers.size())

@@ -93,9 +93,9 @@ std::string next_command(const LayerRun& run) {
   if (!may_be_codes(layer.actual_dtype)) drop(words, "--actual-scale");
   if (!may_be_codes(layer.golden_dtype)) drop(words, "--golden-scale");
   std::vector<std::string> paths;
-  constexpr std::size_t kMostTyped = 8;
+  constexpr std::size_t kMaxTyped = 8;
   const auto many = [](const std::optional<GivenScale>& scale) {
-    return scale && scale->scales.size() > kMostTyped;
+    return scale && scale->scales.size() > kMaxTyped;
   };
   const bool actual_in_set = verdict.actual_path != run.actual;
   const bool golden_in_set = verdict.golden_path != run.golden;
@@ -417,12 +417,12 @@ class Telling {
   }
 
   static std::string only(const char* side, const std::vector<std::string>& names) {
-    constexpr std::size_t kMostNames = 3;
+    constexpr std::size_t kMaxNames = 3;
     if (names.empty()) return {};
     std::string text = fmt::format("only {} has ", side);
-    for (std::size_t i = 0; i < std::min(kMostNames, names.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kMaxNames, names.size()); ++i)
       text += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+    if (names.size() > kMaxNames) text += fmt::format(" and {} more", names.size() - kMaxNames);
     return text;
   }
 

@@ -44,9 +44,9 @@ bool worse(char a, char b) {
 }
 
 std::string label(double e) {
-  constexpr double kMostSpelled = 100;
-  return e >= 0.1 && e < kMostSpelled ? fmt::format("{:.0f}%", e * 100)
-                                      : fmt::format("{:.1g}%", e * 100);
+  constexpr double kMaxSpelled = 100;
+  return e >= 0.1 && e < kMaxSpelled ? fmt::format("{:.0f}%", e * 100)
+                                     : fmt::format("{:.1g}%", e * 100);
 }
 
 // At most this many columns. Empty if no layer has an error above 0.

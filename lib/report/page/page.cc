@@ -257,8 +257,8 @@ namespace {
 constexpr double kHeight = 240;
 constexpr double kWidth = 1000;
 constexpr double kLowMark = 12;
-constexpr double kLeastRange = 2;  // is still seen
-constexpr std::size_t kMostColumns = 2000;
+constexpr double kMinRange = 2;  // is still seen
+constexpr std::size_t kMaxColumns = 2000;
 
 std::string percent_label(int decade) {
   const double percent = std::pow(10.0, decade + 2);
@@ -289,7 +289,7 @@ class Drawing {
 
  private:
   void fold() {
-    columns_.assign(std::min(chart_.items, kMostColumns), chart_.items);
+    columns_.assign(std::min(chart_.items, kMaxColumns), chart_.items);
     for (std::size_t i = 0; i < chart_.items; ++i) {
       std::size_t& item = columns_[i * columns_.size() / chart_.items];
       if (item == chart_.items || chart_.rank(i) > chart_.rank(item)) item = i;
@@ -340,7 +340,7 @@ class Drawing {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!chart_.known(columns_[i])) continue;
       const double low = y(series.low(columns_[i]));
-      const double high = std::min(y(series.high(columns_[i])), low - kLeastRange);
+      const double high = std::min(y(series.high(columns_[i])), low - kMinRange);
       path += fmt::format("M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}Z", x(i) - half, low, x(i) + half,
                           high, x(i) - half);
     }

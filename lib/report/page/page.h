@@ -80,7 +80,7 @@ std::string html_origin(const PageOrigin& origin, std::string_view name);
 // The parts that the HTML pages of all reports share.
 
 // The most rows of a table; a page says how many it leaves out.
-inline constexpr std::size_t kMostRows = 10000;
+inline constexpr std::size_t kMaxRows = 10000;
 
 // The script that a browser may run on a page, and its hash, so that it runs nothing else.
 struct PageScript {

@@ -318,10 +318,10 @@ std::vector<std::uint64_t> cells(const JsonNode& node, const Heatmap& map) {
 
 void read_heatmap(const JsonNode& node, TensorDiff& diff) {
   if (node.null()) return;
-  constexpr std::int64_t kMostCells = 1 << 16;
+  constexpr std::int64_t kMaxCells = 1 << 16;
   Heatmap map;
-  map.rows = static_cast<std::uint64_t>(node["rows"].integer(1, kMostCells));
-  map.columns = static_cast<std::uint64_t>(node["columns"].integer(1, kMostCells));
+  map.rows = static_cast<std::uint64_t>(node["rows"].integer(1, kMaxCells));
+  map.columns = static_cast<std::uint64_t>(node["columns"].integer(1, kMaxCells));
   map.down = axis(node["down"], map.rows, node["rows"], diff.golden->dims);
   map.across = axis(node["across"], map.columns, node["columns"], diff.golden->dims);
   map.mismatched = cells(node["mismatched"], map);

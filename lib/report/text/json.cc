@@ -193,7 +193,7 @@ Dims JsonNode::dims() const {
 
 namespace {
 
-constexpr int kMostDepth = 32;  // reports have 8 or less
+constexpr int kMaxDepth = 32;  // reports have 8 or less
 
 // The names of the objects that are open.
 class NamesOnce {
@@ -226,7 +226,7 @@ bool may_be_deep(std::string_view text) {
       ++depth;
     else if (!in_text && (c == '}' || c == ']'))
       --depth;
-    if (depth > kMostDepth) return true;
+    if (depth > kMaxDepth) return true;
   }
   return false;
 }
@@ -235,7 +235,7 @@ Result<Json> parse(const std::string& text, std::string_view what, NamesOnce* na
   bool deep = false;
   // Deep nesting would end in deep recursion; refused containers are not built.
   const auto shallow = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    deep = deep || depth > kMostDepth;
+    deep = deep || depth > kMaxDepth;
     if (names != nullptr && !deep) names->take(event, parsed);
     return !deep;
   };

@@ -29,7 +29,7 @@ struct NamePrefix {
 using Names = std::vector<std::string_view>;
 
 // Each costs a look at all names.
-constexpr std::size_t kMostPrefixes = 16;
+constexpr std::size_t kMaxPrefixes = 16;
 
 bool ends_part(char c) {
   constexpr std::string_view kMarks = "./:_-|#";
@@ -46,7 +46,7 @@ std::vector<std::size_t> common_prefixes(const Names& names) {
     common = static_cast<std::size_t>(own - names.front().begin());
     common = std::min(common, name.empty() ? 0 : name.size() - 1);
   }
-  for (std::size_t at = 0; at < common && ends.size() < kMostPrefixes; ++at)
+  for (std::size_t at = 0; at < common && ends.size() < kMaxPrefixes; ++at)
     if (ends_part(names.front()[at])) ends.push_back(at + 1);
   return ends;
 }
@@ -682,12 +682,12 @@ class Matching {
   // How they are cut, and which: a program cuts all of its names alike.
   static std::map<NameCut, Numbers> cuts(std::span<const std::string> names,
                                          const std::vector<bool>& free) {
-    constexpr std::size_t kMostCuts = 4;
+    constexpr std::size_t kMaxCuts = 4;
     std::map<NameCut, Numbers> found;
     for (std::uint64_t i = 0; i < names.size(); ++i) {
       if (!free[i]) continue;
       const auto cut = cut_of(names[i]);
-      if (cut && (found.contains(*cut) || found.size() < kMostCuts)) found[*cut].push_back(i);
+      if (cut && (found.contains(*cut) || found.size() < kMaxCuts)) found[*cut].push_back(i);
     }
     return found;
   }

@@ -112,10 +112,10 @@ std::vector<std::string> close_names(std::span<const std::string> left,
     notes[left.size() + match.right] = close_to(left[match.left]);
   }
   // Each with each is for few.
-  constexpr std::size_t kMostCompared = 4096;
+  constexpr std::size_t kMaxCompared = 4096;
   constexpr std::size_t kLongest = 256;
   const auto is_long = [](const std::string& name) { return name.size() > kLongest; };
-  if (left.size() > kMostCompared / right.size() || std::ranges::any_of(left, is_long) ||
+  if (left.size() > kMaxCompared / right.size() || std::ranges::any_of(left, is_long) ||
       std::ranges::any_of(right, is_long))
     return notes;
   add_nearest(left, right, notes, 0);

@@ -13,7 +13,7 @@ namespace btf {
 namespace {
 
 // A config of more bytes is none.
-constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
 
 // How models call their embeddings: of what goes in, by its ending, and of what comes out.
 constexpr std::array<std::string_view, 6> kInputs{"embed_tokens.weight",    "wte.weight",
@@ -35,7 +35,7 @@ bool is_of(std::string_view name, std::span<const std::string_view> endings) {
 
 Result<bool> says_tied(const std::string& path) {
   BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(path));
-  if (source->size() > kMostBytes) return false;
+  if (source->size() > kMaxBytes) return false;
   JsonReader json(*source, {0, source->size()},
                   {.finding = "manifest", .whole = "the text", .python = true});
   bool tied = false;

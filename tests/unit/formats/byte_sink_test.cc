@@ -403,7 +403,7 @@ TEST_CASE("sink: a write that fails is an error") {
 TEST_CASE("sink: small writes that cannot be written fail in commit at the latest") {
   if (!fs::exists("/dev/full")) return skip("/dev/full");
   const auto file = open_sink("/dev/full");
-  const auto sink = btf::gather_small_writes(*file);
+  const auto sink = btf::buffer_small_writes(*file);
   CHECK(sink->write_at(0, bytes_of("abc")));
   const btf::Status status = sink->commit();
   REQUIRE(!status);
@@ -431,7 +431,7 @@ TEST_CASE("sink: a pipe gets the bytes in order") {
 
 TEST_CASE("gather: small writes that follow on one another become one") {
   RecordingSink file(false);
-  const auto sink = btf::gather_small_writes(file);
+  const auto sink = btf::buffer_small_writes(file);
   for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE(sink->write_at(2 * i, Bytes(2, std::byte(i))));
   CHECK(file.writes.empty());
   REQUIRE(sink->commit());
@@ -442,7 +442,7 @@ TEST_CASE("gather: small writes that follow on one another become one") {
 
 TEST_CASE("gather: a jump writes what came before it first") {
   RecordingSink file(true);
-  const auto sink = btf::gather_small_writes(file);
+  const auto sink = btf::buffer_small_writes(file);
   REQUIRE(sink->write_at(0, bytes_of("ab")));
   REQUIRE(sink->write_at(2, bytes_of("cd")));
   REQUIRE(sink->write_at(6, bytes_of("gh")));
@@ -455,7 +455,7 @@ TEST_CASE("gather: a jump writes what came before it first") {
 TEST_CASE("gather: a large write behind small ones keeps the order of a stream") {
   for (const std::size_t large : {(64U << 10) - 1, 64U << 10, 100U << 10, 256U << 10, 1U << 20}) {
     RecordingSink file(false);
-    const auto sink = btf::gather_small_writes(file);
+    const auto sink = btf::buffer_small_writes(file);
     const Bytes all = random_bytes(large + 20, large);
     const std::span<const std::byte> bytes(all);
     REQUIRE(sink->write_at(0, bytes.first(10)));
@@ -472,7 +472,7 @@ TEST_CASE("gather: any sizes in order arrive whole and in order") {
   Random random(4);
   for (const bool random_access : {false, true}) {
     RecordingSink file(random_access);
-    const auto sink = btf::gather_small_writes(file);
+    const auto sink = btf::buffer_small_writes(file);
     const Bytes all = random_bytes(4U << 20, 5);
     std::uint64_t at = 0;
     while (at < all.size()) {
@@ -490,7 +490,7 @@ TEST_CASE("gather: any sizes in order arrive whole and in order") {
 TEST_CASE("gather: pieces in any order end in their places") {
   Random random(6);
   RecordingSink file(true);
-  const auto sink = btf::gather_small_writes(file);
+  const auto sink = btf::buffer_small_writes(file);
   constexpr std::uint64_t kPiece = 1000;
   const Bytes all = random_bytes(300 * kPiece, 7);
   std::vector<std::uint64_t> order(300);
@@ -504,9 +504,9 @@ TEST_CASE("gather: pieces in any order end in their places") {
 
 TEST_CASE("gather: errors come through") {
   RecordingSink file(false);
-  const auto sink = btf::gather_small_writes(file);
+  const auto sink = btf::buffer_small_writes(file);
   REQUIRE(sink->write_at(0, bytes_of("abc")));
   file.fails = true;
   CHECK(!sink->commit());
-  CHECK(!btf::gather_small_writes(file)->write_at(0, Bytes(1U << 20)));
+  CHECK(!btf::buffer_small_writes(file)->write_at(0, Bytes(1U << 20)));
 }

@@ -44,7 +44,7 @@ struct Placed {
 
   std::uint64_t end() const { return kBegin + member.size; }
   btf::ZipPlace place() const { return {source, directory, member, kBegin}; }
-  btf::Status read(const btf::CheckedMember& checked, std::uint64_t begin,
+  btf::Status read(const btf::CrcCheckedSource& checked, std::uint64_t begin,
                    std::uint64_t end) const {
     Bytes out(end - begin);
     const btf::Status status = checked.read_at(begin, out);
@@ -155,7 +155,7 @@ TEST_CASE("zip: who reads the last of a member learns that it is damaged, and no
     const bool damaged = round % 2 == 0;
     if (damaged)
       placed.file[Placed::kBegin + below(placed.member.size)] ^= std::byte{1} << below(8);
-    const btf::CheckedMember checked(placed.place());
+    const btf::CrcCheckedSource checked(placed.place());
     std::vector<bool> read(placed.member.size);
     const std::uint64_t longest = 1 + below(round % 3 == 0 ? placed.member.size : 9);
     for (int step = 0; step < 4000 && std::ranges::count(read, false) > 0; ++step) {
@@ -178,7 +178,7 @@ TEST_CASE("zip: who reads the last of a member learns that it is damaged, and no
 TEST_CASE("zip: what stands beside a member is read and not counted") {
   Placed placed(64);
   placed.file[120] ^= std::byte{4};
-  const btf::CheckedMember checked(placed.place());
+  const btf::CrcCheckedSource checked(placed.place());
   CHECK(placed.read(checked, 0, 100));
   CHECK(placed.read(checked, 90, 170));
   CHECK(placed.read(checked, 164, 200));
@@ -193,7 +193,7 @@ TEST_CASE("zip: a member in more pieces than are kept is read once more, when it
   for (const bool damaged : {false, true}) {
     Placed placed(20000);
     if (damaged) placed.file[Placed::kBegin + 19999] ^= std::byte{128};
-    const btf::CheckedMember checked(placed.place());
+    const btf::CrcCheckedSource checked(placed.place());
     for (const unsigned turn : {0U, 1U})
       for (std::uint64_t at = turn; at < 20000 - 2; at += 2)
         REQUIRE(placed.read(checked, Placed::kBegin + at, Placed::kBegin + at + 1));
@@ -202,7 +202,7 @@ TEST_CASE("zip: a member in more pieces than are kept is read once more, when it
   // Of a part of it nothing is said, however often that is read.
   Placed placed(20000);
   placed.file[Placed::kBegin] ^= std::byte{1};
-  const btf::CheckedMember checked(placed.place());
+  const btf::CrcCheckedSource checked(placed.place());
   for (std::uint64_t at = 1; at < 20000; at += 2)
     REQUIRE(placed.read(checked, Placed::kBegin + at, Placed::kBegin + at + 1));
 }
@@ -212,7 +212,7 @@ TEST_CASE("zip: several threads read one member, and one of them learns of the d
     for (const bool damaged : {false, true}) {
       Placed placed(3U << 20);
       if (damaged) placed.file[Placed::kBegin + (1U << 20) + 5] ^= std::byte{2};
-      const btf::CheckedMember checked(placed.place());
+      const btf::CrcCheckedSource checked(placed.place());
       std::vector<Piece> pieces;
       constexpr std::uint64_t kPiece = 50000;
       for (std::uint64_t at = 0; at < placed.member.size; at += kPiece)  // with a seam in common

@@ -32,7 +32,7 @@ using btf::TensorFile;
 using bytes::Bytes;
 using bytes::Words;
 
-constexpr std::size_t kMostMemory = 16U << 20;
+constexpr std::size_t kMaxMemory = 16U << 20;
 
 // A file in memory that can be written over quickly and opened by name.
 class MemoryFile {
@@ -92,7 +92,7 @@ class Exerciser {
       wrong = exception.what();
     }
     const std::size_t largest = shortage::largest_request();
-    if (largest > kMostMemory) wrong += " allocated " + std::to_string(largest);
+    if (largest > kMaxMemory) wrong += " allocated " + std::to_string(largest);
     if (!wrong.empty()) {
       INFO(wrong);
       CHECK(wrong.empty());

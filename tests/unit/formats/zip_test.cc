@@ -163,7 +163,7 @@ TEST_CASE("zip: inflated contents are read anew when others were wanted meanwhil
   const Bytes image = read_file(std::string(BTF_TESTDATA_DIR) + "/npz/arrays.deflated.npz");
   const btf::MemorySource source(image);
   const auto directory = btf::ZipDirectory::read(source).value();
-  btf::KeptContents contents;
+  btf::DecodedCache contents;
   std::vector<std::unique_ptr<btf::ByteSource>> sources;
   std::uint64_t made = 0;
   for (const btf::ZipMember& member : directory.members()) {

@@ -170,10 +170,10 @@ TEST_CASE("cast runs: the hot pairs have one", "[cast]") {
 
 TEST_CASE("cast runs: every instruction set, every count, misaligned", "[cast]") {
   // Twice the elements of a vector of the widest set, and some.
-  constexpr std::size_t kMostElements = 130;
+  constexpr std::size_t kMaxElements = 130;
   Random random(51);
   for (const Pair pair : pairs()) {
-    for (std::size_t count = 0; count <= kMostElements; ++count) {
+    for (std::size_t count = 0; count <= kMaxElements; ++count) {
       const Bytes source = random_codes(pair.from, count, count % 2 == 0, random);
       const Result expected = by_reference(pair, source);
       for (const CpuLevel level : cpu_levels()) {

@@ -203,7 +203,7 @@ class MergeArguments final : public Subcommand {
       : Subcommand(parent, "merge", "one report of the parts that shards have made") {
     declare_operands("PART...", "the files of --part, in any order");
     add_count(
-        app(), "--expect", 1, btf::kMostShards, [this](std::uint64_t n) { command_.expected = n; },
+        app(), "--expect", 1, btf::kMaxShards, [this](std::uint64_t n) { command_.expected = n; },
         "the number of shards there must be");
     declare_reports(app(), command_.reports);
     declare_lists(app(), command_.emit);

@@ -552,7 +552,7 @@ void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words)
   add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
                           "pitch of kDLA_HWC4: 64 or 32 bytes");
   add_count(
-      app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
+      app, "--compress", btf::kMinCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
       "write seekable zstd at level N (3); default if OUT ends in .zst")
       ->type_name("[N]");

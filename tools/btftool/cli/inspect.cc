@@ -25,7 +25,7 @@ void declare_inspect(CLI::App& app, InspectOptions& options) {
       },
       "percentiles (0.1,1,5,25,50,75,95,99,99.9)");
   add_count(
-      app, "--histogram", 1, btf::kMostBins,
+      app, "--histogram", 1, btf::kMaxBins,
       [&options](std::uint64_t n) { options.distribution.bins = static_cast<std::uint32_t>(n); },
       "a histogram of N bins of equal width (16)")
       ->type_name("[N]");
@@ -89,7 +89,7 @@ void declare_repair(CLI::App& app, RepairCommand& command) {
   add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
              "value of a COO index that occurs more than once; error: the tensor is lost");
   add_count(
-      app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
+      app, "--compress", btf::kMinCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
       "write seekable zstd at level N (3); default if OUT ends in .zst")
       ->type_name("[N]");
@@ -117,7 +117,7 @@ btf::Shard parse_shard(const std::string& text) {
   const std::size_t slash = text.find('/');
   const auto number = parse_unsigned(text.substr(0, slash));
   const auto of = slash < text.size() ? parse_unsigned(text.substr(slash + 1)) : std::nullopt;
-  if (!number || !of || *of < 1 || *of > btf::kMostShards)
+  if (!number || !of || *of < 1 || *of > btf::kMaxShards)
     throw Wrong("--shard takes K/N, such as 3/64, not '" + text + "'");
   if (*number < 1) throw Wrong("--shard " + text + ": shards count from 1");
   if (*number > *of) throw Wrong("--shard " + text + ": there are " + std::to_string(*of));

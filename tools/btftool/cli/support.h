@@ -191,7 +191,7 @@ inline constexpr std::uint64_t kBinsShown = 16;
 
 // The most elements of which --stats has percentiles and a histogram without being asked for them:
 // each takes further passes.
-inline constexpr std::uint64_t kMostDistributed = 1U << 22;
+inline constexpr std::uint64_t kMaxDistributed = 1U << 22;
 inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
 using btf::SpecRule;

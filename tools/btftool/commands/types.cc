@@ -22,7 +22,7 @@
 namespace btftool {
 namespace {
 
-constexpr std::uint64_t kMostDrawn = 512;  // stored elements
+constexpr std::uint64_t kMaxDrawn = 512;   // stored elements
 constexpr std::size_t kBehindOffset = 10;  // columns of the offset and the blanks about it
 
 using btf::DTypeInfo;
@@ -237,7 +237,7 @@ void tell_dtype(Output& out, const DTypeInfo& row) {
 // The elements in the order of memory, a line for each step of all but the innermost axis; dots are
 // padding.
 void draw(Output& out, const btf::StridedLayout& storage) {
-  if (storage.storage_elements > kMostDrawn || storage.elements() == 0) return;
+  if (storage.storage_elements > kMaxDrawn || storage.elements() == 0) return;
   std::vector<std::string> cells(storage.storage_elements);
   btf::Dims index(storage.dims.size(), 0);
   for (std::uint64_t n = 0; n < storage.elements(); ++n) {

@@ -244,7 +244,7 @@ bool use_color(When when, int fd) {
 namespace {
 
 // Documents that are longer are written as they come: nobody reads them on a terminal.
-constexpr std::size_t kMostIndented = 16U << 20;
+constexpr std::size_t kMaxIndented = 16U << 20;
 
 std::string indented(const std::string& document) {
   using btf::report::Json;
@@ -261,7 +261,7 @@ Output::Output(When color, bool json)
 
 void Output::text(std::string_view text) {
   pending_ += text;
-  indented_ = indented_ && pending_.size() <= kMostIndented;
+  indented_ = indented_ && pending_.size() <= kMaxIndented;
   if (!indented_ && pending_.size() >= (64U << 10)) flush();
 }
 

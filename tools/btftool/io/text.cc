@@ -167,12 +167,12 @@ void Progress::clear() {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 256U << 20;  // as values they are ten times as many
+constexpr std::size_t kMaxBytes = 256U << 20;  // as values they are ten times as many
 
 btf::Result<std::string> read_all(int fd) {
   std::string text;
   constexpr std::size_t kPiece = 1U << 20;
-  while (text.size() <= kMostBytes) {
+  while (text.size() <= kMaxBytes) {
     const std::size_t before = text.size();
     text.resize(before + kPiece);
     const ssize_t got = ::read(fd, text.data() + before, kPiece);
@@ -182,7 +182,7 @@ btf::Result<std::string> read_all(int fd) {
     if (got == 0) return text;
   }
   return btf::fail(btf::ErrorCode::unsupported,
-                   "a report of more than " + std::to_string(kMostBytes >> 20) + " MiB");
+                   "a report of more than " + std::to_string(kMaxBytes >> 20) + " MiB");
 }
 
 }  // namespace
@@ -200,8 +200,8 @@ btf::Result<std::string> read_text(const std::string& path) {
 namespace {
 
 constexpr std::size_t kUsualColumns = 80;
-constexpr std::size_t kLeastColumns = 56;  // narrower ones get lines of this
-constexpr std::size_t kMostColumns = 1000;
+constexpr std::size_t kMinColumns = 56;  // narrower ones get lines of this
+constexpr std::size_t kMaxColumns = 1000;
 
 // 0: nothing that is a number.
 std::size_t said_columns() {
@@ -218,7 +218,7 @@ std::size_t output_columns(int fd) {
   std::size_t columns = said_columns();
   winsize size{};
   if (columns == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
-  return columns == 0 ? kUsualColumns : std::clamp(columns, kLeastColumns, kMostColumns);
+  return columns == 0 ? kUsualColumns : std::clamp(columns, kMinColumns, kMaxColumns);
 }
 
 bool fits_columns(int fd) { return ::isatty(fd) != 0; }

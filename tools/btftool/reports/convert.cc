@@ -203,12 +203,12 @@ bool has_odd_ending(const std::string& path, const btf::ConvertOptions& options)
 
 }  // namespace
 
-ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, bool named) {
+ConversionMessage told(const btf::TensorReport& report, const ConvertCommand& command, bool named) {
   const btf::ConvertOptions& options = command.convert;
   const std::string& path = report.output.empty() ? command.output : report.output;
   const bool scaled = options.quantization.active();
   const std::string tensor = title(report, named) + ": ";
-  ToldTensor told{.raw = raw_text(report, path, options)};
+  ConversionMessage told{.raw = raw_text(report, path, options)};
   if (has_odd_ending(path, options)) told.ending = path;
   for (const std::string& warning : warnings_of(report)) told.warnings.push_back(tensor + warning);
   if (const auto lost = loss_warning(report, options)) told.alarm = tensor + *lost;
@@ -230,7 +230,7 @@ ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, 
   return told;
 }
 
-Json json_told(const ToldTensor& tensor) {
+Json json_told(const ConversionMessage& tensor) {
   Json json{{"tensor", tensor.json}, {"title", tensor.lost.title}, {"warnings", tensor.warnings}};
   for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
                                      {"ending", &tensor.ending},
@@ -273,8 +273,8 @@ TensorLoss read_loss(const JsonNode& node, const std::string& title, bool scaled
 
 }  // namespace
 
-ToldTensor read_told(const Json& json, const JsonNode& node, bool scaled) {
-  ToldTensor tensor;
+ConversionMessage read_told(const Json& json, const JsonNode& node, bool scaled) {
+  ConversionMessage tensor;
   node["warnings"].each(
       [&](const JsonNode& warning) { tensor.warnings.push_back(warning.text()); });
   for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
@@ -313,7 +313,7 @@ void ConvertReport::Tally::add(std::uint64_t count) {
   elements += count;
 }
 
-void ConvertReport::take(const ToldTensor& tensor) {
+void ConvertReport::take(const ConversionMessage& tensor) {
   ++tensors_;
   if (tensor.raw && raw_.pass()) notes_.push_back(*tensor.raw);
   if (tensor.ending && *tensor.ending != last_ending_) {
@@ -333,7 +333,7 @@ void ConvertReport::take(const ToldTensor& tensor) {
   if (command_.json) json_.item(tensor.json);
 }
 
-void ConvertReport::take_loss(const ToldTensor& tensor) {
+void ConvertReport::take_loss(const ConversionMessage& tensor) {
   const btf::LossAccount& loss = tensor.lost.account;
   overflowed_.add(loss.overflowed);
   nan_lost_.add(loss.nan_lost);

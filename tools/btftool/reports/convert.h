@@ -29,7 +29,7 @@ struct TensorLoss {
 };
 
 // Texts without the limits on how many of a kind are shown. None: there is nothing to say.
-struct ToldTensor {
+struct ConversionMessage {
   std::optional<std::string> raw{};     // what its file of raw bytes holds
   std::optional<std::string> ending{};  // path of its file, if that ends as no format does
   std::vector<std::string> warnings{};
@@ -44,13 +44,13 @@ struct ToldTensor {
 };
 
 // `named`: messages say the names of tensors.
-ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, bool named);
+ConversionMessage told(const btf::TensorReport& report, const ConvertCommand& command, bool named);
 
 // As a part keeps it.
-Json json_told(const ToldTensor& tensor);
+Json json_told(const ConversionMessage& tensor);
 
 // `node`: of `json`; what is wrong with it is told there. `scaled`: by options of scales.
-ToldTensor read_told(const Json& json, const JsonNode& node, bool scaled);
+ConversionMessage read_told(const Json& json, const JsonNode& node, bool scaled);
 
 // The report of a conversion: text on standard error, JSON on standard output.
 
@@ -58,7 +58,7 @@ class ConvertReport {
  public:
   ConvertReport(const Context& context, const ConvertCommand& command);
 
-  void take(const ToldTensor& tensor);
+  void take(const ConversionMessage& tensor);
   // When the output has been written: tensors with numbers that are gone, warnings, what else is to
   // be said, ordinary rounding in one line, and totals. `others`: files beside the tensors.
   void finish(std::uint64_t bytes, const std::vector<std::string>& others);
@@ -82,7 +82,7 @@ class ConvertReport {
     TensorLoss largest_error{};
   };
 
-  void take_loss(const ToldTensor& tensor);
+  void take_loss(const ConversionMessage& tensor);
   std::string rounding_line() const;
   void say_warnings();
   void say_totals();

@@ -70,14 +70,14 @@ btf::Result<int> merge_converted(const Context& context, const btf::Parts& parts
     std::string trouble;
     const JsonNode node(json, trouble);
     const std::uint64_t size = node["bytes"].count();
-    const auto tensors = std::make_shared<std::vector<ToldTensor>>();
+    const auto tensors = std::make_shared<std::vector<ConversionMessage>>();
     std::size_t at = 0;
     node["tensors"].each([&](const JsonNode& tensor) {
       tensors->push_back(read_told(json["tensors"][at++], tensor, scaled));
     });
     if (!trouble.empty()) return btf::fail(btf::ErrorCode::malformed, trouble);
     return [&, tensors, size]() -> btf::Status {
-      for (const ToldTensor& tensor : *tensors) report.take(tensor);
+      for (const ConversionMessage& tensor : *tensors) report.take(tensor);
       bytes += size;
       return {};
     };

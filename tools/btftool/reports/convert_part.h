@@ -21,7 +21,7 @@ class ConvertPart final : public btf::ConvertShare {
 
   btf::Result<std::vector<std::uint64_t>> pick(std::span<const btf::PlannedFile> files) override;
   void begin(std::uint64_t number) override;
-  void take(const ToldTensor& tensor) { tensors_.push_back(json_told(tensor)); }
+  void take(const ConversionMessage& tensor) { tensors_.push_back(json_told(tensor)); }
   void end(std::uint64_t number, std::span<const std::string> outputs,
            std::uint64_t bytes) override;
   btf::Status finish() { return part_.finish(); }

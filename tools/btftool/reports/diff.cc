@@ -218,7 +218,7 @@ std::string both_tensors(const btf::DiffTensor& actual, const btf::DiffTensor& g
 // The last three dims where all others have the place's indices.
 btf::Slice around(const btf::Dims& place) {
   btf::Slice slice;
-  for (std::size_t d = 0; d + btf::kMostPictureDims < place.size(); ++d)
+  for (std::size_t d = 0; d + btf::kMaxPictureDims < place.size(); ++d)
     slice.parts.emplace_back(static_cast<std::int64_t>(place[d]));
   return slice;
 }

@@ -160,7 +160,7 @@ btf::Status inspect_engine(const Context& context, const InspectOptions& options
 namespace {
 
 constexpr std::uint64_t kEdge = 3;
-constexpr std::uint64_t kMostValues = 1000000;
+constexpr std::uint64_t kMaxValues = 1000000;
 
 std::uint64_t position_of(const btf::SlicedDim& dim, std::uint64_t i) {
   // Modular arithmetic takes care of negative steps.
@@ -192,10 +192,10 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
   for (const btf::SlicedDim& dim : slice)
     if (__builtin_mul_overflow(shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count,
                                &shown) ||
-        shown > kMostValues)
+        shown > kMaxValues)
       return btf::fail(
           btf::ErrorCode::invalid_argument,
-          "more than " + std::to_string(kMostValues) + " values to show; --slice selects a part");
+          "more than " + std::to_string(kMaxValues) + " values to show; --slice selects a part");
   std::vector<btf::Dims> indices(1);
   for (const btf::SlicedDim& dim : slice) {
     Positions positions;
@@ -284,7 +284,7 @@ btf::Status read_statistics(const btf::TensorFile& file, const btf::TensorInfo& 
                             InspectDetails& details) {
   details.asked = options.distribution;
   const bool asked = details.asked.bins > 0 || !details.asked.percentiles.empty();
-  if (!asked && details.stats->elements <= kMostDistributed)
+  if (!asked && details.stats->elements <= kMaxDistributed)
     details.asked = {.percentiles = *parse_percentiles(kPercentilesShown), .bins = kBinsShown};
   if (asked || details.asked.bins > 0) {
     BTF_ASSIGN(details.distribution,

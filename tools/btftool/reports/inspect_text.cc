@@ -13,8 +13,8 @@ namespace btftool {
 namespace {
 
 // More channels than this are not listed in text, only those that are dead or saturated.
-constexpr std::size_t kMostListed = 64;
-constexpr std::size_t kMostBar = 40;  // columns
+constexpr std::size_t kMaxListed = 64;
+constexpr std::size_t kMaxBar = 40;  // columns
 
 using btf::ChannelState;
 
@@ -91,7 +91,7 @@ std::vector<std::string> histogram_lines(const btf::Histogram& histogram, std::s
   }
   const std::uint64_t most = *std::ranges::max_element(histogram.counts);
   const std::size_t taken = wide + 1 + std::to_string(most).size() + 1;
-  const std::size_t room = columns > taken + 8 ? std::min(kMostBar, columns - taken) : 8;
+  const std::size_t room = columns > taken + 8 ? std::min(kMaxBar, columns - taken) : 8;
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < bins; ++i) {
     const std::string drawn = bar(histogram.counts[i], most, room);
@@ -156,11 +156,11 @@ void add_channel_lines(btf::DType dtype, const btf::Channels& channels, std::siz
       name = "";
     }
   }
-  const bool all = channels.channels.size() <= kMostListed;
+  const bool all = channels.channels.size() <= kMaxListed;
   std::size_t listed = 0;
   std::size_t left_out = 0;
   for (std::size_t c = 0; c < channels.channels.size(); ++c) {
-    const bool shown = listed < kMostListed && (all || channels.states[c] != ChannelState::alive);
+    const bool shown = listed < kMaxListed && (all || channels.states[c] != ChannelState::alive);
     if (!shown) {
       ++left_out;
       continue;
@@ -308,13 +308,13 @@ std::vector<std::string> InspectText::cells(const btf::TensorInfo& tensor) const
 // As wide as the first tensors need.
 btf::Status InspectText::fit_columns(const btf::TensorFile& file,
                                      const std::optional<std::vector<std::uint64_t>>& tensors) {
-  constexpr std::uint64_t kMostMeasured = 4096;
+  constexpr std::uint64_t kMaxMeasured = 4096;
   columns_ = kColumns;
   const std::uint64_t count = tensors ? tensors->size() : file.tensor_count();
   std::vector<std::string> names;
   std::vector<std::uint64_t> named;
   btf::Status status;
-  for (std::uint64_t i = 0; i < std::min(count, kMostMeasured); ++i) {
+  for (std::uint64_t i = 0; i < std::min(count, kMaxMeasured); ++i) {
     const auto tensor = file.tensor(tensors ? (*tensors)[i] : i);
     if (!tensor) {
       // What is wrong with its bytes its own line says.

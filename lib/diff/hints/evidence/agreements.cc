@@ -238,10 +238,10 @@ std::optional<AgreeLimits> agree_limits(const Agreement& agreement) {
 // On the grid of doubles only equal numbers are 0 steps apart.
 std::optional<AgreeLimits> accept_limits(const Agreement& agreement) {
   constexpr int kPrecision = std::numeric_limits<double>::digits;
-  constexpr int kLeastExponent = std::numeric_limits<double>::min_exponent - 1;
+  constexpr int kMinExponent = std::numeric_limits<double>::min_exponent - 1;
   const auto own = tolerance_of(agreement.judge);
   if (!own) return std::nullopt;
-  return AgreeLimits{*own, *own, StepGrid::floats(kPrecision, kLeastExponent)};
+  return AgreeLimits{*own, *own, StepGrid::floats(kPrecision, kMinExponent)};
 }
 
 // yes(i) for every pair of doubles that limits do not tell of.

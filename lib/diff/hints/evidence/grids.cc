@@ -163,8 +163,8 @@ std::optional<long double> even_step(std::span<const Point> mismatches,
 
 namespace {
 
-constexpr std::size_t kLeastShown = 16;  // fewer are on a grid anyhow
-constexpr int kLeastPrecision = 3;
+constexpr std::size_t kMinShown = 16;  // fewer are on a grid anyhow
+constexpr int kMinPrecision = 3;
 constexpr long double kCoarser = 1.5L;  // than what the dtypes make of numbers
 
 using Numbers = std::vector<long double>;
@@ -178,7 +178,7 @@ Numbers numbers_of(const Sample& sample, long double Point::* side) {
 }
 
 bool varies(const Numbers& numbers) {
-  DistinctNumbers<kLeastShown> distinct;
+  DistinctNumbers<kMinShown> distinct;
   for (const long double number : numbers) distinct.add(number);
   return distinct.enough();
 }
@@ -218,13 +218,13 @@ struct SeenGrid {
 
 std::optional<SeenGrid> floats_in(const Numbers& numbers, const Numbers& other) {
   const auto grid = BinaryGrid::of(numbers);
-  if (!grid || grid->precision() < kLeastPrecision || !changes(*grid, other)) return std::nullopt;
+  if (!grid || grid->precision() < kMinPrecision || !changes(*grid, other)) return std::nullopt;
   SeenGrid seen;
   seen.usual = usual_step(numbers, [&](long double number) { return grid->step_at(number); });
   seen.shown.dtype = dtype_with(*grid, numbers);
-  constexpr int kLeastExponent = -126;  // float32's
+  constexpr int kMinExponent = -126;  // float32's
   seen.shown.grid = seen.shown.dtype ? step_grid(*seen.shown.dtype, *seen.shown.dtype)
-                                     : StepGrid::floats(grid->precision(), kLeastExponent);
+                                     : StepGrid::floats(grid->precision(), kMinExponent);
   seen.shown.name = seen.shown.dtype ? name_of(*seen.shown.dtype)
                                      : std::to_string(grid->precision()) + " significant bits";
   return seen;

@@ -103,10 +103,10 @@ bool known_to_sides(const HintInput& input, const CodeReading& reading) {
 }
 
 // Few different ones may be alike by chance.
-constexpr std::size_t kLeastNumbers = 16;
+constexpr std::size_t kMinNumbers = 16;
 
 bool many_numbers(const Moved& values) {
-  DistinctNumbers<kLeastNumbers> numbers;
+  DistinctNumbers<kMinNumbers> numbers;
   for (const auto& value : values)
     if (value && !std::isnan(*value)) numbers.add(*value);
   return numbers.enough();
@@ -247,7 +247,7 @@ namespace {
 template <typename Real>
 Fit fit_within(const ElementMap& map, Real mapped, Real actual, Real golden) {
   if (!std::isfinite(mapped) || !std::isfinite(actual) || !std::isfinite(golden)) return Fit::none;
-  const Slack& slack = *map.slack;
+  const FitTolerance& slack = *map.slack;
   const bool of_actual = map.side == MovedSide::actual;
   const Real rest = std::abs((of_actual ? golden : actual) - mapped);
   Real rounding = static_cast<Real>(slack.relative) * std::abs(mapped);

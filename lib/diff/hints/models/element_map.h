@@ -15,7 +15,7 @@
 namespace btf::hints {
 
 // How far from the predicted value an element may be where the prediction was fitted.
-struct Slack {
+struct FitTolerance {
   bool integer = false;        // of actual: less than 1
   double relative = 0;         // of the predicted value
   double absolute = 0;         // besides that, what rounding to multiples may do
@@ -34,7 +34,7 @@ struct ElementMap {
   MovedSide side{};  // whose elements are mapped; the result is to agree with the other side's
   Apply<double> narrow;
   Apply<long double> wide;
-  std::optional<Slack> slack{};
+  std::optional<FitTolerance> slack{};
 };
 
 // How far from a law rounding may bring a number, relative to it.
@@ -153,7 +153,7 @@ SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, dou
 struct PlacedMap {
   MovedSide side{};
   std::function<long double(std::uint64_t number, long double value)> apply;
-  std::optional<Slack> slack{};
+  std::optional<FitTolerance> slack{};
   // If set, slack->absolute of each element.
   std::function<double(std::uint64_t number)> absolute{};
 };

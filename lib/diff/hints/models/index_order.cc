@@ -109,18 +109,18 @@ SortedColumn::Window SortedColumn::agreeing(long double actual) const {
   return {static_cast<std::size_t>(low - begin), static_cast<std::size_t>(high - begin)};
 }
 
-constexpr std::uint64_t kMostValues = 1U << 18;  // that are kept of a side
-constexpr std::size_t kMostCells = 16;           // by which an index is known
-constexpr std::size_t kProbes = 4;               // indices that are looked at first
-constexpr std::uint64_t kMostLooks = 1U << 24;   // pairs of indices
-constexpr std::uint64_t kMostStrange = 4;        // one of so many of those that differ
-constexpr std::uint64_t kMostMissing = 50;       // likewise, in a list
-constexpr std::size_t kMostWeighed = 512;        // indices whose chance is asked
+constexpr std::uint64_t kMaxValues = 1U << 18;  // that are kept of a side
+constexpr std::size_t kMaxCells = 16;           // by which an index is known
+constexpr std::size_t kProbes = 4;              // indices that are looked at first
+constexpr std::uint64_t kMaxLooks = 1U << 24;   // pairs of indices
+constexpr std::uint64_t kMaxStrange = 4;        // one of so many of those that differ
+constexpr std::uint64_t kMaxMissing = 50;       // likewise, in a list
+constexpr std::size_t kMaxWeighed = 512;        // indices whose chance is asked
 
 // The cells of an index: rows along the dim, those first where mismatches are the rarest.
 std::vector<std::uint64_t> cells_of(const Inquiry& inquiry, const Along& place) {
   const std::uint64_t rows = inquiry.elements / place.size;
-  const std::uint64_t most = std::min<std::uint64_t>(kMostCells, kMostValues / place.size);
+  const std::uint64_t most = std::min<std::uint64_t>(kMaxCells, kMaxValues / place.size);
   std::vector<std::uint64_t> cells;
   if (rows <= most) {
     cells.resize(rows);
@@ -213,7 +213,7 @@ class Matching {
       });
     for (const std::uint32_t i : others_) {
       if (!match(i)) return std::nullopt;
-      if (kMostStrange * order_.strange > others_.size()) return std::nullopt;
+      if (kMaxStrange * order_.strange > others_.size()) return std::nullopt;
     }
     for (const std::uint8_t times : taken_) {
       if (times == 0) ++order_.missing;
@@ -221,7 +221,7 @@ class Matching {
     }
     // A single number may occur elsewhere by chance: it is an order only if each occurs once.
     const std::uint64_t allowed =
-        table_.actual.size() == 1 ? others_.size() / kMostMissing : others_.size() / 2;
+        table_.actual.size() == 1 ? others_.size() / kMaxMissing : others_.size() / 2;
     if (order_.missing > allowed) return std::nullopt;
     order_.bits = table_.actual.size() == 1 ? bits_of_numbers() : bits_of_rows();
     return order_.moved < 2 ? std::nullopt : std::optional(std::move(order_));
@@ -253,7 +253,7 @@ class Matching {
     std::uint32_t found = kNowhere;
     for (std::size_t at = least.begin; at < least.end; ++at) {
       const std::uint32_t j = column->index(at);
-      if (++looks_ > kMostLooks) return false;
+      if (++looks_ > kMaxLooks) return false;
       if ((taken_[j] != 0 && found != kNowhere) || !table_.alike(i, j, agreement_)) continue;
       found = j;
       if (taken_[j] == 0) break;
@@ -284,7 +284,7 @@ class Matching {
         like +=
             std::log2(static_cast<double>(sorted_[c].agreeing(table_.actual[c][i]).size()) / size);
       bits += std::max(0.0, -like);
-      if (++weighed == kMostWeighed) break;
+      if (++weighed == kMaxWeighed) break;
     }
     return bits;
   }

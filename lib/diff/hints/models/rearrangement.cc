@@ -19,9 +19,9 @@ namespace {
 constexpr std::uint64_t kSmall = 512U << 10;  // elements; golden is loaded and every shift tried
 constexpr std::uint64_t kWindow = 32U << 10;  // of larger ones, that far on either side
 constexpr std::size_t kAnchors = 8;
-constexpr std::int64_t kAlongDims = 16;          // of larger ones, so many steps along every dim
-constexpr std::uint64_t kMostTrials = 8U << 20;  // pairs looked at
-constexpr std::size_t kMostCandidates = 32;
+constexpr std::int64_t kAlongDims = 16;         // of larger ones, so many steps along every dim
+constexpr std::uint64_t kMaxTrials = 8U << 20;  // pairs looked at
+constexpr std::size_t kMaxCandidates = 32;
 constexpr std::size_t kAlwaysTried = 3;  // mismatches that nearly every shift is tried with
 
 Shift flat_shift(std::int64_t by) { return {.by = by, .alignment = {.lag = by}}; }
@@ -106,7 +106,7 @@ class Trials {
       partners_.emplace_back(actual_[i], golden_, inquiry.agreement);
   }
 
-  bool exhausted() const { return trials_ > kMostTrials; }
+  bool exhausted() const { return trials_ > kMaxTrials; }
 
   bool explains(const Alignment& alignment) {
     std::size_t tried = 0;
@@ -156,7 +156,7 @@ Result<ShiftCandidates> try_all(const Inquiry& inquiry, const ShiftSpace& space)
   const auto look = [&](const Shift& shift) {
     candidates.tried += 1;
     if (trials.explains(shift.alignment)) candidates.shifts.push_back(shift);
-    return candidates.shifts.size() < kMostCandidates && !trials.exhausted();
+    return candidates.shifts.size() < kMaxCandidates && !trials.exhausted();
   };
   if (!along_dims(space.dims, space.count, look)) return candidates;
   for (std::int64_t by = 1; by <= static_cast<std::int64_t>(space.count / 2); ++by)
@@ -182,7 +182,7 @@ Status look_around(const Inquiry& inquiry, const ShiftSpace& space, ShiftCandida
     partners.for_each([&](std::uint64_t at) { ++hits[first_lag - at]; });
   }
   candidates.tried += static_cast<double>(hits.size());
-  const std::size_t most = candidates.shifts.size() + kMostCandidates;
+  const std::size_t most = candidates.shifts.size() + kMaxCandidates;
   const auto add = [&](std::int64_t by) {
     const auto lag = static_cast<std::size_t>(by + static_cast<std::int64_t>(kWindow));
     if (tries[lag] >= kAnchors / 2 && hits[lag] + 1 >= tries[lag] &&
@@ -249,14 +249,14 @@ Result<ShiftCandidates> shift_candidates(const Inquiry& inquiry, const ShiftSpac
 
 namespace {
 
-constexpr std::uint64_t kGathered = 1U << 15;        // elements at a time
-constexpr std::uint64_t kPiece = 256U << 10;         // bytes of golden
-constexpr std::uint64_t kLeastPiece = 16U << 10;     // where rows are read in any order
-constexpr std::uint64_t kPieces = 4U << 20;          // kept at a time
-constexpr std::uint64_t kMostSpeltOut = 512U << 10;  // elements of a COO golden
+constexpr std::uint64_t kGathered = 1U << 15;       // elements at a time
+constexpr std::uint64_t kPiece = 256U << 10;        // bytes of golden
+constexpr std::uint64_t kMinPiece = 16U << 10;      // where rows are read in any order
+constexpr std::uint64_t kPieces = 4U << 20;         // kept at a time
+constexpr std::uint64_t kMaxSpeltOut = 512U << 10;  // elements of a COO golden
 
 // Numbers and steps are signed.
-constexpr std::uint64_t kMostElements = 1ULL << 60;
+constexpr std::uint64_t kMaxElements = 1ULL << 60;
 
 // Candidates whose first elements are looked up in one search of a COO golden.
 constexpr std::size_t kFirstElements = 8;
@@ -367,7 +367,7 @@ std::uint64_t piece_for(const Rearrangement& rule, std::uint64_t bytes) {
   for (const Digit& digit : rule.digits)
     if (!digit.order.empty())
       piece =
-          std::clamp(static_cast<std::uint64_t>(std::abs(digit.step)) * bytes, kLeastPiece, kPiece);
+          std::clamp(static_cast<std::uint64_t>(std::abs(digit.step)) * bytes, kMinPiece, kPiece);
   return piece;
 }
 
@@ -529,8 +529,8 @@ Rearrangement unchanged(const Dims& dims) {
 }
 
 bool rearrangeable(const Inquiry& inquiry) {
-  return inquiry.elements <= kMostElements &&
-         (inquiry.input.golden.storage() != nullptr || inquiry.elements <= kMostSpeltOut);
+  return inquiry.elements <= kMaxElements &&
+         (inquiry.input.golden.storage() != nullptr || inquiry.elements <= kMaxSpeltOut);
 }
 
 Result<RearrangementTally> compare_rearranged(const Inquiry& inquiry, const Rearrangement& rule) {

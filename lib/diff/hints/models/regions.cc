@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t kLongest = 1U << 14;  // axes up to here are counted index by index
 constexpr std::uint64_t kRemainders = 4096;   // of longer ones; its divisors are the periods
 constexpr std::uint64_t kLongestPeriod = 512;
-constexpr std::uint64_t kLeastPlaces = 3;  // that a period needs
-constexpr std::size_t kMostPlaces = 8;     // that are listed
+constexpr std::uint64_t kMinPlaces = 3;  // that a period needs
+constexpr std::size_t kMaxPlaces = 8;    // that are listed
 constexpr std::uint64_t kMostBits = 1U << 22;
 
 // Chance that all of `count` at random are in some ranges of this share that were chosen to hold
@@ -164,7 +164,7 @@ SurprisingSet AxisCounts::places() const {
   std::vector<std::size_t> gaps;  // before these
   for (std::size_t i = 1; i < hit.size(); ++i) gaps.push_back(i);
   const auto width = [&](std::size_t i) { return hit[i].low - hit[i - 1].high; };
-  const std::size_t most = std::min(gaps.size(), kMostPlaces - 1);
+  const std::size_t most = std::min(gaps.size(), kMaxPlaces - 1);
   std::ranges::partial_sort(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(most),
                             std::ranges::greater{}, width);
   for (std::size_t count = 1; count <= most; ++count) {
@@ -204,7 +204,7 @@ SurprisingSet AxisCounts::periodic(Counted counted) const {
     const IndexSet set{period, {{low, high}}};
     const std::uint64_t count = set.count(size_);
     const std::uint64_t places = (size_ - low + period - 1) / period;
-    if (places < kLeastPlaces || (counted == Counted::all && count != hits)) continue;
+    if (places < kMinPlaces || (counted == Counted::all && count != hits)) continue;
     const double share = static_cast<double>(count) / static_cast<double>(size_);
     // A longer period must be worth it: its divisors say the same with less.
     const double bits = surprise(total_, share, static_cast<double>(kLongestPeriod));
@@ -223,8 +223,8 @@ SurprisingSet AxisCounts::tightest(Counted counted) const {
 
 namespace {
 
-constexpr double kLeastPartBits = 20;  // of each part that is named
-constexpr std::size_t kMostParts = 3;
+constexpr double kMinPartBits = 20;  // of each part that is named
+constexpr std::size_t kMaxParts = 3;
 
 }  // namespace
 
@@ -276,7 +276,7 @@ std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts, Co
   double bits = 0;
   for (std::size_t d = 0; d < axes.rank(); ++d) {
     const SurprisingSet found = counts[d].tightest(counted);
-    if (found.bits < kLeastPartBits) continue;
+    if (found.bits < kMinPartBits) continue;
     parts.push_back({d, found.set, found.bits});
     bits += found.bits;
   }
@@ -288,7 +288,7 @@ std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts, Co
     bits = found.bits;
   }
   if (bits < kNeededBits) parts.clear();
-  if (parts.size() > kMostParts) parts.resize(kMostParts);
+  if (parts.size() > kMaxParts) parts.resize(kMaxParts);
   return parts;
 }
 
@@ -501,7 +501,7 @@ Result<RegionTally> look_inside(const Inquiry& inquiry, const Axes& axes,
 
 Result<std::optional<RegionTensors>> region_tensors(const Inquiry& inquiry, const Axes& axes,
                                                     const std::vector<Part>& parts) {
-  constexpr std::uint64_t kMostElements = 1U << 20;
+  constexpr std::uint64_t kMaxElements = 1U << 20;
   const HintInput& input = inquiry.input;
   if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
   const bool by_dims =
@@ -509,7 +509,7 @@ Result<std::optional<RegionTensors>> region_tensors(const Inquiry& inquiry, cons
   const bool stored = !by_dims && parts[0].axis + 1 == axes.sizes().size();
   const std::uint64_t count = size_of(axes, parts);
   // Behind some stored positions there is padding.
-  if (count > kMostElements || (stored && axes.sizes().back() != inquiry.elements))
+  if (count > kMaxElements || (stored && axes.sizes().back() != inquiry.elements))
     return std::nullopt;
   RegionTensors region;
   if (by_dims) {

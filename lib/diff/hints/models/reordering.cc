@@ -316,7 +316,7 @@ namespace {
 constexpr std::uint64_t kBlock = 1U << 15;  // elements; even
 
 // Two COO tensors of more elements are not spelt out.
-constexpr std::uint64_t kMostSparse = 64U << 20;
+constexpr std::uint64_t kMaxSparse = 64U << 20;
 
 // Elements of the sample for a first look.
 constexpr std::size_t kFew = 8;
@@ -496,7 +496,7 @@ Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup
 bool streamable(const Inquiry& inquiry) {
   const bool sparse =
       inquiry.input.actual.storage() == nullptr && inquiry.input.golden.storage() == nullptr;
-  return !sparse || inquiry.elements <= kMostSparse;
+  return !sparse || inquiry.elements <= kMaxSparse;
 }
 
 }  // namespace btf::hints

@@ -16,18 +16,18 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kMostChannels = 16384;
-constexpr std::uint64_t kLeastInChannel = 16;  // elements
-constexpr std::size_t kLookedAt = 6;           // channels that are looked at first ...
-constexpr std::size_t kLeastLookedAt = 3;
-constexpr std::uint64_t kInEach = 64;       // ... by so many of their elements
-constexpr std::size_t kLeastNumbersIn = 5;  // different ones, or any line would do
-constexpr double kLittle = 0.02;            // of what there was to explain
-constexpr double kRounding = 3;             // at worst, beside what rounding leaves on average
-constexpr double kMostLeft = 1.0 / 16;      // of the squares
-constexpr double kApart = 2;                // one line for all leaves so many times the squares
-constexpr double kOff = 1.25;               // a line fitted to rounded numbers is a little off
-constexpr std::uint64_t kPerNumber = 4;     // elements that bear out each fitted number
+constexpr std::uint64_t kMaxChannels = 16384;
+constexpr std::uint64_t kMinInChannel = 16;  // elements
+constexpr std::size_t kLookedAt = 6;         // channels that are looked at first ...
+constexpr std::size_t kMinLookedAt = 3;
+constexpr std::uint64_t kInEach = 64;     // ... by so many of their elements
+constexpr std::size_t kMinNumbersIn = 5;  // different ones, or any line would do
+constexpr double kLittle = 0.02;          // of what there was to explain
+constexpr double kRounding = 3;           // at worst, beside what rounding leaves on average
+constexpr double kMaxLeft = 1.0 / 16;     // of the squares
+constexpr double kApart = 2;              // one line for all leaves so many times the squares
+constexpr double kOff = 1.25;             // a line fitted to rounded numbers is a little off
+constexpr std::uint64_t kPerNumber = 4;   // elements that bear out each fitted number
 
 enum class Form : std::uint8_t { scale, offset, both };
 
@@ -152,7 +152,7 @@ std::optional<long double> own_step(const Channel& channel, const Line& line) {
 std::optional<Left> left_in(const Channel& channel, Form form, const Agreement& agreement,
                             const Weights& weights) {
   for (const std::vector<long double>* side : {&channel.golden, &channel.actual}) {
-    DistinctNumbers<kLeastNumbersIn> numbers;
+    DistinctNumbers<kMinNumbersIn> numbers;
     for (const long double number : *side) numbers.add(number);
     if (!numbers.enough()) return std::nullopt;
   }
@@ -189,7 +189,7 @@ bool explains_most(const std::vector<Left>& channels) {
     all.error += left.error;
     all.varies += left.varies;
   }
-  return all.rest <= kMostLeft * std::min(all.error, all.varies);
+  return all.rest <= kMaxLeft * std::min(all.error, all.varies);
 }
 
 // Some channels of one dim that have mismatches, and numbers of elements in each.
@@ -221,8 +221,8 @@ std::vector<Look> looks(const Inquiry& inquiry) {
   std::vector<Look> all;
   const Dims& dims = inquiry.input.golden.dims();
   for (std::size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] >= kLeastLookedAt && dims[d] <= kMostChannels &&
-        inquiry.elements / dims[d] >= kLeastInChannel)
+    if (dims[d] >= kMinLookedAt && dims[d] <= kMaxChannels &&
+        inquiry.elements / dims[d] >= kMinInChannel)
       all.push_back(look_along(inquiry, d));
   std::ranges::stable_sort(all, {}, [&](const Look& look) { return dims[look.dim]; });
   return all;
@@ -328,8 +328,7 @@ std::optional<Plan> plan_of(const Inquiry& inquiry, const std::vector<Channel>& 
       if (const auto left = left_in(channel, form, inquiry.agreement, weights))
         holding.push_back(*left);
     const std::size_t all = channels.size();
-    if (all >= kLeastLookedAt && holding.size() >= all - (all > 4 ? 1 : 0) &&
-        explains_most(holding))
+    if (all >= kMinLookedAt && holding.size() >= all - (all > 4 ? 1 : 0) && explains_most(holding))
       return Plan{form, std::ranges::all_of(holding, &Left::own_steps)};
   }
   return std::nullopt;
@@ -357,7 +356,7 @@ std::string form_text(const Inquiry& inquiry, std::size_t dim, Form form,
          range_text(lines, &Line::offset);
 }
 
-Slack slack_of(const Inquiry& inquiry, Form form, const std::vector<Line>& lines) {
+FitTolerance slack_of(const Inquiry& inquiry, Form form, const std::vector<Line>& lines) {
   const Agreement& agreement = inquiry.agreement;
   const long double gain =
       std::abs(std::ranges::max(lines, {}, [](const Line& l) { return std::abs(l.gain); }).gain);

@@ -24,9 +24,9 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::size_t kLeastVaried = 4;  // numbers of either side
-constexpr std::uint64_t kLeastStepped = 16;
-constexpr std::uint64_t kLeastSaturated = 2;
+constexpr std::size_t kMinVaried = 4;  // numbers of either side
+constexpr std::uint64_t kMinStepped = 16;
+constexpr std::uint64_t kMinSaturated = 2;
 
 // For how many elements a law holds, and the first for which it does not.
 struct Holds {
@@ -113,8 +113,8 @@ Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real u
 }
 
 bool varied(const std::vector<Point>& points) {
-  DistinctNumbers<kLeastVaried> actual;
-  DistinctNumbers<kLeastVaried> golden;
+  DistinctNumbers<kMinVaried> actual;
+  DistinctNumbers<kMinVaried> golden;
   for (const Point& point : points) {
     if (!std::isfinite(point.actual) || !std::isfinite(point.golden)) continue;
     actual.add(point.actual);
@@ -183,14 +183,13 @@ SearchResult find_code_steps(const Inquiry& inquiry, const Judge& close) {
   // should be.
   const bool another_mode =
       2 * all.rounded.elements > all.elements || (!codes && 8 * all.beyond < all.elements);
-  if (steps != 0 && nearly_all(all.stepped) && all.stepped.elements >= kLeastStepped &&
-      !another_mode)
+  if (steps != 0 && nearly_all(all.stepped) && all.stepped.elements >= kMinStepped && !another_mode)
     return found(
         Cause::offset,
         stepped_text(steps, unit, codes) + ": " + share_text(all.stepped.elements, all.elements),
         input, all.stepped, all.elements);
   if (!codes || !nearly_all(all.saturated)) return std::nullopt;
-  if (all.cut_actual + all.cut_golden >= kLeastSaturated) {
+  if (all.cut_actual + all.cut_golden >= kMinSaturated) {
     std::string text;
     if (all.cut_actual > 0) text = saturated_text(close.actual, all.cut_actual, true);
     if (all.cut_golden > 0)

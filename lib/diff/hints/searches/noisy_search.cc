@@ -22,17 +22,17 @@ namespace btf::hints {
 namespace {
 
 // By the square of what is left, in parts of the square of the deviation.
-constexpr double kMostUncorrelated = 0.06;  // a correlation of 0.97
-constexpr double kLeastBefore = 0.05;       // what is less needs no other order
-constexpr double kLeastGained = 8;          // times less than before
-constexpr std::uint64_t kLeastElements = 24;
-constexpr std::uint64_t kMostNotFinite = 100;  // one of so many may be NaN or Inf on one side only
-constexpr std::size_t kMostNoisyWalks = 3;
+constexpr double kMaxUncorrelated = 0.06;  // a correlation of 0.97
+constexpr double kMinBefore = 0.05;        // what is less needs no other order
+constexpr double kMinGained = 8;           // times less than before
+constexpr std::uint64_t kMinElements = 24;
+constexpr std::uint64_t kMaxNotFinite = 100;  // one of so many may be NaN or Inf on one side only
+constexpr std::size_t kMaxNoisyWalks = 3;
 // Two ways that leave nearly as much are the same to these numbers: the plainer one is meant.
 constexpr double kAsGood = 1.1;
 // A factor and an offset are part of the answer if they leave so many times less, of at least this.
-constexpr double kLeastByScale = 4;
-constexpr double kLeastUnscaled = 1e-7;
+constexpr double kMinByScale = 4;
+constexpr double kMinUnscaled = 1e-7;
 
 // A way in which a side may be meant.
 struct Way {
@@ -246,7 +246,7 @@ Result<std::optional<double>> look_at(const Way& way, const Staying& side) {
     double most_scaled = 0;  // a line goes through any two points
   };
   constexpr std::array<Look, 3> kLooks{
-      {{2, 0.5, 1}, {8, 0.15, 0.3}, {SIZE_MAX, kMostUncorrelated, kMostUncorrelated}}};
+      {{2, 0.5, 1}, {8, 0.15, 0.3}, {SIZE_MAX, kMaxUncorrelated, kMaxUncorrelated}}};
   std::optional<double> left;
   for (const Look& look : kLooks) {
     const std::span points =
@@ -273,7 +273,7 @@ bool unlike(const Inquiry& inquiry, const Staying& actual, const Staying& golden
     if (!std::isfinite(error)) return true;
     errors += error * error;
   }
-  return errors > kLeastBefore * static_cast<double>(inquiry.anywhere.size());
+  return errors > kMinBefore * static_cast<double>(inquiry.anywhere.size());
 }
 
 std::string correlation_text(double r) {
@@ -292,7 +292,7 @@ struct LeftOver {
 LeftOver left_by(const Likeness& after, bool of_golden, bool may_be_scaled) {
   const double plain = share_of_error(after, of_golden);
   const double scaled = share_when_scaled(after);
-  const bool better = may_be_scaled && plain >= kLeastUnscaled && !(plain < kLeastByScale * scaled);
+  const bool better = may_be_scaled && plain >= kMinUnscaled && !(plain < kMinByScale * scaled);
   return {better ? scaled : plain, better};
 }
 
@@ -319,9 +319,9 @@ std::string likeness_text(const Likeness& after, const LeftOver& left) {
 // by chance about as often as what is left is smaller than what there was.
 bool beyond_chance(const Likeness& after, bool of_golden, double independent, double before,
                    const LeftOver& left, double hypotheses) {
-  constexpr double kLeastLeft = 1e-24;  // parts of the spread: doubles end there
+  constexpr double kMinLeft = 1e-24;  // parts of the spread: doubles end there
   const double bits = (independent - (left.scaled ? 2 : 0)) / after.tails(of_golden) / 2 *
-                      std::log2(before / std::max(left.share, kLeastLeft));
+                      std::log2(before / std::max(left.share, kMinLeft));
   return bits >= kNeededBits + std::log2(hypotheses);
 }
 
@@ -331,8 +331,8 @@ Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
   const bool golden = golden_stays(way);
   BTF_ASSIGN(const Likeness after, way.measure(side.yardstick));
   const LeftOver left = left_by(after, golden, way.may_be_scaled);
-  if (after.pairs() < kLeastElements || !(left.share <= kMostUncorrelated) ||
-      after.unlike() > inquiry.elements / kMostNotFinite)
+  if (after.pairs() < kMinElements || !(left.share <= kMaxUncorrelated) ||
+      after.unlike() > inquiry.elements / kMaxNotFinite)
     return std::nullopt;
   BTF_ASSIGN(const Likeness as_is, likeness_as_is(inquiry, side.yardstick));
   const double measured = left.scaled ? share_when_scaled(as_is) : share_of_error(as_is, golden);
@@ -340,7 +340,7 @@ Result<std::optional<Finding>> confirmed(const Inquiry& inquiry, const Way& way,
   // Where the numbers fit as they are, to the rounding of a float32, no other order is needed.
   constexpr double kFits = 1e-12;
   if (as_is.unlike() == 0 && before <= kFits) return std::nullopt;
-  const bool gained = as_is.unlike() > inquiry.elements / 2 || before >= kLeastGained * left.share;
+  const bool gained = as_is.unlike() > inquiry.elements / 2 || before >= kMinGained * left.share;
   if (!gained) return std::nullopt;
   BTF_ASSIGN(const double independent,
              independent_numbers(golden ? *inquiry.golden : *inquiry.actual, side.yardstick));
@@ -368,7 +368,7 @@ std::optional<double> share_left(std::span<const long double> actual,
   }
   if (2 * likeness.pairs() < points.size()) return std::nullopt;
   const double left = left_by(likeness, true, true).share;
-  return left <= 2 * kMostUncorrelated ? std::optional(left) : std::nullopt;
+  return left <= 2 * kMaxUncorrelated ? std::optional(left) : std::nullopt;
 }
 
 Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const DiffSide& golden,
@@ -390,8 +390,8 @@ Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const D
   if (yardstick.unit == 0) return std::nullopt;
   BTF_ASSIGN(const Likeness after, likeness_of(actual, golden, execution, yardstick));
   const LeftOver left = left_by(after, true, true);
-  if (after.pairs() < kLeastElements || !(left.share <= kMostUncorrelated) ||
-      after.unlike() > after.pairs() / kMostNotFinite)
+  if (after.pairs() < kMinElements || !(left.share <= kMaxUncorrelated) ||
+      after.unlike() > after.pairs() / kMaxNotFinite)
     return std::nullopt;
   BTF_ASSIGN(const double independent, independent_numbers(lookup, yardstick));
   if (!beyond_chance(after, true, independent, 1, left, hypotheses)) return std::nullopt;
@@ -401,7 +401,7 @@ Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const D
 SearchResult find_among_noise(const Inquiry& inquiry) {
   const HintInput& input = inquiry.input;
   if (input.actual.storage() == nullptr || input.golden.storage() == nullptr ||
-      inquiry.elements < kLeastElements || !rearrangeable(inquiry))
+      inquiry.elements < kMinElements || !rearrangeable(inquiry))
     return std::nullopt;
   const Staying actual = staying(inquiry, false);
   const Staying golden = staying(inquiry, true);
@@ -418,7 +418,7 @@ SearchResult find_among_noise(const Inquiry& inquiry) {
     if (left) likely.push_back({&way, *left});
   }
   const auto hypotheses = static_cast<double>(ways.all().size());
-  for (std::size_t walks = 0; walks < kMostNoisyWalks && !likely.empty(); ++walks) {
+  for (std::size_t walks = 0; walks < kMaxNoisyWalks && !likely.empty(); ++walks) {
     const double least = std::ranges::min(likely, {}, &Likely::left).left;
     const auto plainest = std::ranges::find_if(
         likely, [&](const Likely& one) { return one.left <= kAsGood * least; });

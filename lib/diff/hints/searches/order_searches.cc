@@ -116,8 +116,8 @@ namespace {
 
 // Dims that run the other way: mirrored, rotated, channels reversed or in another order.
 
-constexpr std::size_t kMostFlipped = 6;  // dims that are not 1: every set of them is tried
-constexpr std::uint64_t kColours = 3;    // and one for alpha
+constexpr std::size_t kMaxFlipped = 6;  // dims that are not 1: every set of them is tried
+constexpr std::uint64_t kColours = 3;   // and one for alpha
 
 void flip(Rearrangement& rule, std::size_t dim) {
   Digit& digit = rule.digits[dim];
@@ -164,7 +164,7 @@ void add_flips(const Dims& dims, std::vector<RearrangedAs>& candidates) {
   std::vector<std::size_t> moving;
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (dims[d] > 1) moving.push_back(d);
-  if (moving.size() > kMostFlipped) return;
+  if (moving.size() > kMaxFlipped) return;
   std::vector<RearrangedAs> flips;
   for (unsigned set = 1; set < 1U << moving.size(); ++set) {
     std::vector<std::size_t> which;
@@ -411,7 +411,7 @@ namespace {
 // Rows that were written or read at another distance than they have.
 
 constexpr std::uint64_t kNearPitch = 256;  // every pitch so much off is tried
-constexpr unsigned kMostAligned = 12;      // and multiples of up to so large a power of two
+constexpr unsigned kMaxAligned = 12;       // and multiples of up to so large a power of two
 
 // Rows of `width` elements that may be `pitch` apart. No wider than twice and a half, or too little
 // would be left to know it by.
@@ -421,7 +421,7 @@ std::vector<std::uint64_t> pitches_of(std::uint64_t width, std::uint64_t count, 
   const std::uint64_t least = std::max<std::uint64_t>(2, width - width / 2);
   if (near)
     for (std::uint64_t by = 1; by <= kNearPitch; ++by) pitches.insert({width + by, width - by});
-  for (unsigned power = 1; power <= kMostAligned; ++power) {
+  for (unsigned power = 1; power <= kMaxAligned; ++power) {
     const std::uint64_t unit = 1ULL << power;
     pitches.insert({(width / unit + 1) * unit, width / unit * unit});
   }
@@ -478,10 +478,10 @@ namespace {
 // Parts of one dim that were exchanged: groups of channels, heads, pairs of a rotary embedding; and
 // one index that stands at all of them.
 
-constexpr std::uint64_t kMostSplit = 1U << 20;  // indices of a dim whose divisors are looked for
-constexpr std::size_t kMostShuffles = 1024;     // tried of a dim
-constexpr std::uint64_t kMostRepeated = 64;     // indices of a dim that may be the one
-constexpr std::uint64_t kLeastRepeated = 32;    // elements there: fewer may be alike by chance
+constexpr std::uint64_t kMaxSplit = 1U << 20;  // indices of a dim whose divisors are looked for
+constexpr std::size_t kMaxShuffles = 1024;     // tried of a dim
+constexpr std::uint64_t kMaxRepeated = 64;     // indices of a dim that may be the one
+constexpr std::uint64_t kMinRepeated = 32;     // elements there: fewer may be alike by chance
 
 std::vector<std::uint64_t> divisors(std::uint64_t n) {
   std::vector<std::uint64_t> small;
@@ -506,7 +506,7 @@ struct Parts {
 // The fewest parts first.
 std::vector<Parts> splits_of(std::uint64_t size) {
   std::vector<Parts> splits;
-  if (size > kMostSplit) return splits;
+  if (size > kMaxSplit) return splits;
   for (const std::uint64_t outer : divisors(size))
     for (const std::uint64_t inner : divisors(size / outer)) {
       const std::uint64_t both = size / outer / inner;
@@ -516,7 +516,7 @@ std::vector<Parts> splits_of(std::uint64_t size) {
   std::ranges::stable_sort(splits, {}, [](const Parts& split) {
     return (split.outer > 1 ? 1 : 0) + (split.inner > 1 ? 1 : 0);
   });
-  if (splits.size() > kMostShuffles) splits.resize(kMostShuffles);
+  if (splits.size() > kMaxShuffles) splits.resize(kMaxShuffles);
   return splits;
 }
 
@@ -586,7 +586,7 @@ RearrangedAs moved_heads(const Dims& dims, std::size_t row, std::uint64_t heads,
 
 void add_moved_heads(const Dims& dims, std::vector<RearrangedAs>& candidates) {
   for (std::size_t row = 0; row + 1 < dims.size(); ++row) {
-    if (dims[row] < 2 || dims[row + 1] > kMostSplit) continue;
+    if (dims[row] < 2 || dims[row + 1] > kMaxSplit) continue;
     for (const std::uint64_t heads : divisors(dims[row + 1]))
       if (heads > 1 && heads < dims[row + 1])
         for (const bool of_actual : {true, false})
@@ -622,8 +622,8 @@ SearchResult find_repeated(const Inquiry& inquiry) {
   const Dims& dims = inquiry.input.golden.dims();
   std::vector<RearrangedAs> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d)
-    for (std::uint64_t index = 0; index < std::min(dims[d], kMostRepeated); ++index)
-      if (dims[d] > 1 && inquiry.elements / dims[d] >= kLeastRepeated)
+    for (std::uint64_t index = 0; index < std::min(dims[d], kMaxRepeated); ++index)
+      if (dims[d] > 1 && inquiry.elements / dims[d] >= kMinRepeated)
         candidates.push_back(repeated(dims, d, index));
   return find_rearranged(inquiry, candidates);
 }

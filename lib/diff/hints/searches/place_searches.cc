@@ -156,8 +156,8 @@ namespace {
 
 // Equal parts of a dim in any other order: heads, groups of channels.
 
-constexpr std::uint64_t kMostPartIndices = 4096;
-constexpr std::uint64_t kLeastRows = 8;  // elements at an index: fewer find their like anywhere
+constexpr std::uint64_t kMaxPartIndices = 4096;
+constexpr std::uint64_t kMinRows = 8;    // elements at an index: fewer find their like anywhere
 constexpr std::size_t kProbedRows = 16;  // rows that indices are known by
 constexpr std::size_t kPartsSaid = 8;    // parts
 
@@ -282,8 +282,7 @@ SearchResult find_part_order(const Inquiry& inquiry) {
   const Dims& dims = input.golden.dims();
   std::vector<RearrangedAs> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < 4 || dims[d] > kMostPartIndices || inquiry.elements / dims[d] < kLeastRows)
-      continue;
+    if (dims[d] < 4 || dims[d] > kMaxPartIndices || inquiry.elements / dims[d] < kMinRows) continue;
     BTF_ASSIGN(std::optional<RearrangedAs> found, along_dim(inquiry, d));
     if (found) candidates.push_back(*std::move(found));
   }
@@ -294,9 +293,9 @@ namespace {
 
 // The indices of one dim in another order: boxes, classes, vocabulary.
 
-constexpr std::uint64_t kMostIndices = 1U << 16;
-constexpr std::uint64_t kLeastIndices = 3;
-constexpr std::size_t kMostSaid = 3;
+constexpr std::uint64_t kMaxIndices = 1U << 16;
+constexpr std::uint64_t kMinIndices = 3;
+constexpr std::size_t kMaxSaid = 3;
 
 std::string count_text(std::uint64_t count, const std::string& what) {
   return ", " + std::to_string(count) + " " + what;
@@ -334,7 +333,7 @@ std::string order_words(const IndexOrder& order, const Dims& dims, std::size_t d
   std::string text = "actual has the indices of " + which + " in " +
                      (order.sorted.empty() ? "another order" : order.sorted);
   std::size_t said = 0;
-  for (std::size_t i = 0; i < order.source.size() && said < kMostSaid; ++i) {
+  for (std::size_t i = 0; i < order.source.size() && said < kMaxSaid; ++i) {
     if (order.source[i] == i || order.source[i] == kNowhere) continue;
     text += (said == 0 ? ", golden's " : ", ") + std::to_string(order.source[i]) + " at " +
             std::to_string(i);
@@ -372,7 +371,7 @@ SearchResult find_reordered(const Inquiry& inquiry) {
   const Dims& dims = input.golden.dims();
   std::optional<Finding> best;
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
-    if (dims[dim] < kLeastIndices || dims[dim] > kMostIndices) continue;
+    if (dims[dim] < kMinIndices || dims[dim] > kMaxIndices) continue;
     BTF_ASSIGN(const std::optional<IndexOrder> order, find_index_order(inquiry, dim));
     if (!order) continue;
     BTF_ASSIGN(std::optional<Finding> finding, try_order(inquiry, *order, dim));
@@ -387,7 +386,7 @@ namespace {
 // array.
 
 // Confirmed on the whole tensor at most.
-constexpr std::size_t kMostWalks = 6;
+constexpr std::size_t kMaxWalks = 6;
 
 struct Shifted {
   Finding finding;
@@ -450,7 +449,7 @@ Result<std::optional<Shifted>> best_shift(const Inquiry& inquiry, const ShiftSpa
     const auto cost = [](const Shifted& s) { return s.finding.unexplained + s.exceptions; };
     if (found && (!best || cost(*found) < cost(*best))) best = std::move(found);
     if (best && best->finding.unexplained == 0) break;
-    if (++walks == kMostWalks) break;
+    if (++walks == kMaxWalks) break;
   }
   return best;
 }
@@ -558,23 +557,22 @@ struct CutOff {
   }
   bool holds() const {
     constexpr std::uint64_t kLeast = 8;
-    constexpr double kLeastBits = 50;
+    constexpr double kMinBits = 50;
     if (round < kLeast || 10 * further > round || 4 * agreed > round || 100 * others > round)
       return false;
     // To be there, and in that half.
     const double rarity =
         1 + std::log2(static_cast<double>(elements) / static_cast<double>(round + further));
-    return 4 * (round + further) <= 3 * elements &&
-           static_cast<double>(round) * rarity >= kLeastBits;
+    return 4 * (round + further) <= 3 * elements && static_cast<double>(round) * rarity >= kMinBits;
   }
 };
 
 SearchResult try_cut_off(const Inquiry& inquiry, MovedSide cut_side, DType dtype) {
-  constexpr std::size_t kLeastCameRound = 4;  // different numbers
+  constexpr std::size_t kMinCameRound = 4;  // different numbers
   const Limits limits = limits_of(dtype);
   const bool of_golden = cut_side == MovedSide::golden;
   CutOff sampled;
-  DistinctNumbers<kLeastCameRound> distinct;
+  DistinctNumbers<kMinCameRound> distinct;
   for (const Point& point : inquiry.mismatches) {
     const long double other = of_golden ? point.actual : point.golden;
     if (std::isnan(other)) return std::nullopt;
@@ -603,8 +601,8 @@ SearchResult try_cut_off(const Inquiry& inquiry, MovedSide cut_side, DType dtype
 SearchResult find_cut_off(const Inquiry& inquiry) {
   for (const MovedSide side : {MovedSide::golden, MovedSide::actual})
     for (const DType dtype : {inquiry.input.golden.dtype(), inquiry.input.actual.dtype()}) {
-      constexpr int kLeastBits = 8;
-      if (!is_integer(info(dtype)) || info(dtype).bits < kLeastBits) continue;
+      constexpr int kMinBits = 8;
+      if (!is_integer(info(dtype)) || info(dtype).bits < kMinBits) continue;
       BTF_ASSIGN(std::optional<Finding> finding, try_cut_off(inquiry, side, dtype));
       if (finding) return finding;
       if (inquiry.input.golden.dtype() == inquiry.input.actual.dtype()) break;
@@ -630,7 +628,7 @@ namespace {
 
 // Actual is zero from some element on: in row-major order, or in its stored array.
 
-constexpr std::uint64_t kLeastLost = 8;
+constexpr std::uint64_t kMinLost = 8;
 
 struct TailTally {
   std::uint64_t first_mismatch = UINT64_MAX;  // by position
@@ -687,8 +685,8 @@ Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored
 
 // Losing exactly the last ones must not be luck, and losing all must be many.
 bool is_tail(const TailTally& tally) {
-  if (tally.nonzero_end > tally.first_mismatch || tally.mismatched < kLeastLost) return false;
-  if (tally.mismatched == tally.would_show) return tally.mismatched >= 2 * kLeastLost;
+  if (tally.nonzero_end > tally.first_mismatch || tally.mismatched < kMinLost) return false;
+  if (tally.mismatched == tally.would_show) return tally.mismatched >= 2 * kMinLost;
   return log2_choices(static_cast<double>(tally.would_show),
                       static_cast<double>(tally.mismatched)) >= kNeededBits;
 }

@@ -28,7 +28,7 @@ constexpr Demand kOwnLimit{2, 16};    // where the dtype ends that the numbers a
 constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
 constexpr Demand kCodeLimit{4, 24};   // likewise, times a scale
 constexpr Demand kAnyLimit{24, 50};
-constexpr std::size_t kLeastCutOff = 4;  // different golden numbers
+constexpr std::size_t kMinCutOff = 4;  // different golden numbers
 
 bool enough(const MapTally& tally, const Demand& demand) {
   if (tally.confirmed < demand.least || tally.telling == 0) return false;
@@ -148,7 +148,7 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
   bool at_own_limits = true;
   std::vector<long double> lows;
   std::vector<long double> highs;
-  DistinctNumbers<kLeastCutOff> distinct;
+  DistinctNumbers<kMinCutOff> distinct;
   for (const Point& point : inquiry.mismatches) {
     if (std::isnan(point.actual) || std::isnan(point.golden)) continue;
     const bool of_actual = cut_side == MovedSide::actual;
@@ -172,10 +172,10 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
 
 // Golden has other numbers than those at its cut, and they are not rare.
 bool varies_within(const Inquiry& inquiry, const Cut& cut) {
-  constexpr std::size_t kLeastWithin = 8;
-  constexpr std::size_t kLeastOfFourBits = 6;  // there are seven above 0
-  DistinctNumbers<kLeastWithin> within;
-  DistinctNumbers<kLeastOfFourBits> within_four_bits;
+  constexpr std::size_t kMinWithin = 8;
+  constexpr std::size_t kMinOfFourBits = 6;  // there are seven above 0
+  DistinctNumbers<kMinWithin> within;
+  DistinctNumbers<kMinOfFourBits> within_four_bits;
   std::size_t count = 0;
   for (const Point& point : inquiry.anywhere) {
     if (point.golden == cut.low || point.golden == cut.high) continue;
@@ -332,13 +332,13 @@ namespace {
 
 // The same factors along another dim: numbers that were dequantised along the wrong one.
 
-constexpr std::uint64_t kMostFactors = 4096;
-constexpr std::size_t kLookedUp = 192;     // mismatches whose mirror image is looked at
-constexpr std::size_t kLeastMirrored = 8;  // of these
-constexpr std::size_t kReferences = 16;    // elements that may give a factor
-constexpr std::uint64_t kPerFactor = 4;    // elements that bear out each of them
-constexpr double kRoundings = 4;           // of factors and of their sources
-constexpr double kMostAccepted = 0.01;
+constexpr std::uint64_t kMaxFactors = 4096;
+constexpr std::size_t kLookedUp = 192;   // mismatches whose mirror image is looked at
+constexpr std::size_t kMinMirrored = 8;  // of these
+constexpr std::size_t kReferences = 16;  // elements that may give a factor
+constexpr std::uint64_t kPerFactor = 4;  // elements that bear out each of them
+constexpr double kRoundings = 4;         // of factors and of their sources
+constexpr double kMaxAccepted = 0.01;
 
 // Two dims of one size: actual / golden is s[second] / s[first], with one s.
 struct AxisPair {
@@ -374,7 +374,7 @@ Result<Ratios> ratios_at(const Inquiry& inquiry, const std::vector<std::uint64_t
 
 // The tolerance of numbers bounds the error of their ratio, as long as a factor can still be seen.
 bool near_one(long double ratio, const Inquiry& inquiry) {
-  const double accepted = std::min(inquiry.agreement.judge.rtol, kMostAccepted);
+  const double accepted = std::min(inquiry.agreement.judge.rtol, kMaxAccepted);
   return std::abs(ratio - 1) <= kRoundings * std::max(relative_slack(inquiry.agreement), accepted);
 }
 
@@ -401,7 +401,7 @@ Result<bool> mirrors(const Inquiry& inquiry, const AxisPair& pair) {
     if (!here || !there) continue;
     ++(near_one(*here * *there, inquiry) ? mirrored : failures);
   }
-  return mirrored >= kLeastMirrored && failures * 16 <= mirrored;
+  return mirrored >= kMinMirrored && failures * 16 <= mirrored;
 }
 
 // Elements that a factor and others, that are known, have a part in.
@@ -484,7 +484,8 @@ SearchResult try_pair(const Inquiry& inquiry, const AxisPair& pair) {
             const long double column = factors[pair.columns.index(number)];
             return golden * column / row;
           },
-      .slack = Slack{.relative = kRoundings * relative_slack(inquiry.agreement), .most = HUGE_VAL}};
+      .slack = FitTolerance{.relative = kRoundings * relative_slack(inquiry.agreement),
+                            .most = HUGE_VAL}};
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || all.confirmed < kPerFactor * factors.size()) return std::nullopt;
   const std::size_t rank = inquiry.input.golden.dims().size();
@@ -508,7 +509,7 @@ SearchResult find_scale_axis(const Inquiry& inquiry) {
     return std::nullopt;
   for (std::size_t a = 0; a < dims.size(); ++a)
     for (std::size_t b = a + 1; b < dims.size(); ++b) {
-      if (dims[a] != dims[b] || dims[a] < 2 || dims[a] > kMostFactors) continue;
+      if (dims[a] != dims[b] || dims[a] < 2 || dims[a] > kMaxFactors) continue;
       BTF_ASSIGN(std::optional<Finding> finding,
                  try_pair(inquiry, {a, b, along(dims, a), along(dims, b)}));
       if (finding) return finding;

@@ -22,9 +22,9 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kLeastMismatches = 8;
-constexpr double kStaleShare = 0.01;    // of golden's numbers elsewhere
-constexpr std::size_t kLeastStale = 4;  // different numbers
+constexpr std::uint64_t kMinMismatches = 8;
+constexpr double kStaleShare = 0.01;  // of golden's numbers elsewhere
+constexpr std::size_t kMinStale = 4;  // different numbers
 
 template <typename Value>
 long double median_size(const std::vector<Point>& points, Value&& value) {
@@ -99,7 +99,7 @@ bool looks_stale(const RegionTally& tally, const Inquiry& inquiry,
   std::vector<Point> others;
   std::ranges::copy_if(inquiry.anywhere, std::back_inserter(others),
                        [](const Point& p) { return p.golden != 0; });
-  DistinctNumbers<kLeastStale> left;  // one number everywhere was put there
+  DistinctNumbers<kMinStale> left;  // one number everywhere was put there
   for (const Point& point : mismatches)
     if (!std::isnan(point.actual)) left.add(point.actual);
   if (!left.enough()) return false;
@@ -163,7 +163,7 @@ Status find_parts(const Inquiry& inquiry, const Axes& axes, Found& found) {
   found.parts = parts;
   BTF_ASSIGN(found.tally, look_inside(inquiry, axes, parts, usual, found.kind));
   const RegionTally& tally = found.tally;
-  bool region = tally.outside == 0 && tally.mismatched >= kLeastMismatches;
+  bool region = tally.outside == 0 && tally.mismatched >= kMinMismatches;
   if (region && tally.golden_inside == 0) {
     BTF_ASSIGN(const bool padding, take_padding(inquiry, axes, usual, found));
     if (padding) return {};
@@ -353,8 +353,8 @@ std::string which_text(const Inquiry& inquiry, const Found& found) {
 
 // " at [0, 3, 5, 6]", of a few.
 std::string places_text(const Inquiry& inquiry, const Found& found, std::uint64_t count) {
-  constexpr std::size_t kMostSaid = 3;
-  if (count > kMostSaid || found.sample.size() != count) return "";
+  constexpr std::size_t kMaxSaid = 3;
+  if (count > kMaxSaid || found.sample.size() != count) return "";
   std::string text;
   for (const Point& point : found.sample)
     text += (text.empty() ? " at " : ", ") +
@@ -380,7 +380,7 @@ std::string besides_text(const Inquiry& inquiry, const std::vector<Found>& kinds
 }  // namespace
 
 SearchResult find_region(const Inquiry& inquiry) {
-  if (inquiry.mismatches.size() < kLeastMismatches || inquiry.rounded || !zeros_agree(inquiry))
+  if (inquiry.mismatches.size() < kMinMismatches || inquiry.rounded || !zeros_agree(inquiry))
     return std::nullopt;
   const Axes axes(inquiry.input);
   std::vector<Found> kinds;

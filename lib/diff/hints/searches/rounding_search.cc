@@ -122,8 +122,8 @@ SearchResult try_activation(const Inquiry& inquiry, const Activation& activation
     else
       return activation.wide(value);
   });
-  map.slack =
-      Slack{.relative = relative_slack(inquiry.agreement), .amplified = activation.amplified};
+  map.slack = FitTolerance{.relative = relative_slack(inquiry.agreement),
+                           .amplified = activation.amplified};
   if (!changes_clearly(inquiry, map) || !fits_anywhere(inquiry, map) ||
       !convincing(inquiry, side, fitted_values(inquiry, map, inquiry.mismatches),
                   fitted_values(inquiry, map, inquiry.anywhere), 2.0 * kActivations.size()))
@@ -142,10 +142,10 @@ SearchResult try_activation(const Inquiry& inquiry, const Activation& activation
 
 SearchResult find_activation(const Inquiry& inquiry) {
   // In few bits, and in whole numbers, functions look alike.
-  constexpr int kLeastPrecision = 8;
+  constexpr int kMinPrecision = 8;
   const HintInput& input = inquiry.input;
   if (!info(input.actual.dtype()).floating() || !info(input.golden.dtype()).floating() ||
-      inquiry.agreement.grid.precision < kLeastPrecision)
+      inquiry.agreement.grid.precision < kMinPrecision)
     return std::nullopt;
   // Near 0 many of them do as little to a number as cutting off its last bits.
   if (inquiry.rounded) return std::nullopt;
@@ -161,10 +161,10 @@ namespace {
 
 // A softmax, or its logarithm, applied to one side only.
 
-constexpr std::uint64_t kMostRows = 128U << 10;  // whose sums are kept at a time
+constexpr std::uint64_t kMaxRows = 128U << 10;  // whose sums are kept at a time
 constexpr std::size_t kPointsLookedAt = 32;
 constexpr std::size_t kPartnersLookedAt = 16;  // of each
-constexpr std::size_t kLeastAlike = 8;
+constexpr std::size_t kMinAlike = 8;
 constexpr double kRoundingsOfTwo = 4;  // of both sides' numbers
 
 // `raw` is the side that it was not applied to.
@@ -249,7 +249,7 @@ Result<bool> differ_alike(const Inquiry& inquiry, const Softmax& softmax, const 
     if (others > kPointsLookedAt / 8) return false;
     if (alike + others == kPointsLookedAt) break;
   }
-  return alike >= kLeastAlike && 8 * others <= alike;
+  return alike >= kMinAlike && 8 * others <= alike;
 }
 
 struct RowSum {
@@ -268,9 +268,9 @@ struct RowSum {
 
 // exp makes relative errors of what rounding did to the sizes of its arguments: half a step of the
 // element's and of the largest of its row.
-Slack slack_of(const Inquiry& inquiry, const Softmax& softmax, double widest) {
+FitTolerance slack_of(const Inquiry& inquiry, const Softmax& softmax, double widest) {
   constexpr double kMost = 0.25;
-  Slack slack{.relative = relative_slack(inquiry.agreement)};
+  FitTolerance slack{.relative = relative_slack(inquiry.agreement)};
   if (softmax.logarithm)
     slack.amplified = [](double value, double relative) { return std::abs(value) * relative / 2; };
   else
@@ -326,7 +326,7 @@ SearchResult find_softmax(const Inquiry& inquiry) {
       const Softmax softmax{raw, logarithm};
       if (!may_be(inquiry, softmax)) continue;
       for (std::size_t d = dims.size(); d-- > 0;) {
-        if (dims[d] < 2 || inquiry.elements / dims[d] > kMostRows) continue;
+        if (dims[d] < 2 || inquiry.elements / dims[d] > kMaxRows) continue;
         BTF_ASSIGN(std::optional<Finding> finding, try_softmax(inquiry, softmax, d));
         if (finding) return finding;
       }
@@ -427,11 +427,11 @@ namespace {
 
 // Another rounding mode: mismatches are one step, and all in one direction.
 
-constexpr std::uint64_t kLeastRounded = 32;
+constexpr std::uint64_t kMinRounded = 32;
 
 // Percent of the elements that could: another mode changes about half of all numbers.
-constexpr std::uint64_t kLeastPercent = 40;
-constexpr std::size_t kLeastDistinct = 4;  // golden numbers
+constexpr std::uint64_t kMinPercent = 40;
+constexpr std::size_t kMinDistinct = 4;  // golden numbers
 
 enum Direction : std::size_t { to_zero, from_zero, up, down, kDirections };
 
@@ -571,19 +571,19 @@ SearchResult find_rounding(const Inquiry& inquiry) {
   Judge judge = input.judge;
   judge.equal_nan = true;
   StepTally seen;
-  DistinctNumbers<kLeastDistinct> distinct;
+  DistinctNumbers<kMinDistinct> distinct;
   for (const Point& point : inquiry.mismatches) {
     const std::uint64_t before = seen.steps[up] + seen.steps[down];
     add_pair(point.actual, point.golden, 1, judge, range_of(input), seen);
     if (seen.steps[up] + seen.steps[down] > before) distinct.add(point.golden);
   }
-  if (!direction_of(seen) || seen.mismatched < kLeastRounded || !distinct.enough())
+  if (!direction_of(seen) || seen.mismatched < kMinRounded || !distinct.enough())
     return std::nullopt;
   const bool narrow = fits_double(input.actual.dtype()) && fits_double(input.golden.dtype());
   BTF_ASSIGN(const StepTally all,
              narrow ? tally_all<double>(input, judge) : tally_all<long double>(input, judge));
   const std::optional<Direction> direction = direction_of(all);
-  if (!direction || all.mismatched * 100 < kLeastPercent * all.elements) return std::nullopt;
+  if (!direction || all.mismatched * 100 < kMinPercent * all.elements) return std::nullopt;
   const std::uint64_t stepped = all.steps[*direction];
   return Finding{
       {Cause::rounding, std::to_string(stepped) + " of " + left_over_text(inquiry, all.mismatched) +

@@ -16,8 +16,8 @@ namespace btf::hints {
 namespace {
 
 // A fit must hold for this many different numbers to count as a law.
-constexpr std::size_t kLeastDifferent = 16;
-constexpr std::size_t kLeastFitted = 16;
+constexpr std::size_t kMinDifferent = 16;
+constexpr std::size_t kMinFitted = 16;
 
 std::vector<Point> finite_points(const std::vector<Point>& points) {
   std::vector<Point> finite;
@@ -102,12 +102,12 @@ ElementMap map_of(const Law& law, const HintInput& input, const Agreement& agree
   const double deviation = spread(points, [&](const Point& p) {
                              return law.cause == Cause::affine ? law(p.golden) : p.golden;
                            }).deviation;
-  map.slack = Slack{.integer = !info(input.actual.dtype()).floating(),
-                    .relative = relative_slack(agreement),
-                    .absolute = rounding_of(law, agreement),
-                    .share_of_error = 0.03,
-                    .most = law.cause == Cause::scale ? HUGE_VAL : 0.03 * deviation,
-                    .share_of_actual = law.cause == Cause::scale ? 0.03 : 0.0};
+  map.slack = FitTolerance{.integer = !info(input.actual.dtype()).floating(),
+                           .relative = relative_slack(agreement),
+                           .absolute = rounding_of(law, agreement),
+                           .share_of_error = 0.03,
+                           .most = law.cause == Cause::scale ? HUGE_VAL : 0.03 * deviation,
+                           .share_of_actual = law.cause == Cause::scale ? 0.03 : 0.0};
   return map;
 }
 
@@ -179,8 +179,8 @@ SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Poi
   ElementMap map = map_of(law, inquiry.input, inquiry.agreement, points);
   if (inquiry.rounded) map.slack->relative = 0;
   if (!fits_nearly_all(inquiry, map, points)) return std::nullopt;
-  DistinctNumbers<kLeastDifferent> distinct;
-  DistinctNumbers<kLeastDifferent / 2> results;
+  DistinctNumbers<kMinDifferent> distinct;
+  DistinctNumbers<kMinDifferent / 2> results;
   std::vector<Point> inside;  // where actual's range does not cut the law off
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   for (const Point& point : points) {
@@ -189,7 +189,7 @@ SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Poi
     distinct.add(point.golden);
     results.add(point.actual);
   }
-  if (inside.size() < kLeastFitted || !distinct.enough()) return std::nullopt;
+  if (inside.size() < kMinFitted || !distinct.enough()) return std::nullopt;
   // A line through one number says nothing of golden.
   if (law.cause == Cause::affine && !results.enough()) return std::nullopt;
   if (!leaves_little(law, inside, rounding_of(law, inquiry.agreement)) ||
@@ -324,7 +324,7 @@ std::optional<Law> fit_line(const std::vector<Point>& points) {
     const long double run = by_golden[i + half].golden - by_golden[i].golden;
     if (run > 0) slopes.push_back((by_golden[i + half].actual - by_golden[i].actual) / run);
   }
-  if (slopes.size() < kLeastFitted / 2) return std::nullopt;
+  if (slopes.size() < kMinFitted / 2) return std::nullopt;
   Law line{.cause = Cause::affine, .gain = median(slopes)};
   const auto rests = [&] {
     std::vector<long double> all;
@@ -406,7 +406,7 @@ std::optional<Law> fit(Cause cause, const std::vector<Point>& points) {
 SearchResult find_law(const Inquiry& inquiry, Cause cause) {
   const std::vector<Point> points = finite_points(inquiry.mismatches);
   // Some may be Inf or NaN, which no law explains.
-  if (points.size() < kLeastFitted || 50 * points.size() < 49 * inquiry.mismatches.size())
+  if (points.size() < kMinFitted || 50 * points.size() < 49 * inquiry.mismatches.size())
     return std::nullopt;
   std::optional<Law> law = fit(cause, points);
   if (!law) return std::nullopt;

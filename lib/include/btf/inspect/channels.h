@@ -14,7 +14,7 @@
 
 namespace btf {
 
-inline constexpr std::uint64_t kMostChannels = 65536;
+inline constexpr std::uint64_t kMaxChannels = 65536;
 
 struct ChannelStats {
   std::uint64_t elements = 0;
@@ -63,7 +63,7 @@ struct Channels {
 BTF_API Result<std::uint32_t> find_axis(const TensorInfo& tensor, std::string_view axis);
 
 // `stats` are those of the same tensor. Reads the tensor twice, in bounded memory beside some 150
-// bytes a channel and thread. At most kMostChannels. Neither threads nor memory change the result.
+// bytes a channel and thread. At most kMaxChannels. Neither threads nor memory change the result.
 BTF_API Result<Channels> channel_stats(const TensorFile& file, const TensorInfo& tensor,
                                        const TensorStats& stats, std::uint32_t axis,
                                        const Execution& execution = {});

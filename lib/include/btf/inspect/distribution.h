@@ -13,12 +13,12 @@
 
 namespace btf {
 
-inline constexpr std::uint32_t kMostBins = 4096;
-inline constexpr std::size_t kMostPercentiles = 256;
+inline constexpr std::uint32_t kMaxBins = 4096;
+inline constexpr std::size_t kMaxPercentiles = 256;
 
 struct DistributionOptions {
-  std::vector<double> percentiles{};  // of 0 to 100, at most kMostPercentiles
-  std::uint32_t bins = 0;             // of the histogram, at most kMostBins; 0: none
+  std::vector<double> percentiles{};  // of 0 to 100, at most kMaxPercentiles
+  std::uint32_t bins = 0;             // of the histogram, at most kMaxBins; 0: none
 };
 
 // NumPy's: bins of equal width from the least to the greatest number; a number that is an edge is

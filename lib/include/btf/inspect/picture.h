@@ -24,13 +24,13 @@ struct Picture {
 };
 
 // Tiles, rows and columns.
-inline constexpr std::size_t kMostPictureDims = 3;
+inline constexpr std::size_t kMaxPictureDims = 3;
 
 // The most elements of a picture, the longest side in pixels, and the most pixels: with all of it
 // a picture takes no more than 200 MB, that of a difference 300.
-inline constexpr std::uint64_t kMostPictureElements = 1U << 22;
-inline constexpr std::uint64_t kMostPictureSide = 16384;
-inline constexpr std::uint64_t kMostPicturePixels = 1U << 24;
+inline constexpr std::uint64_t kMaxPictureElements = 1U << 22;
+inline constexpr std::uint64_t kMaxPictureSide = 16384;
+inline constexpr std::uint64_t kMaxPicturePixels = 1U << 24;
 
 // Numbers that become the ends of the colours; nothing: the least and the greatest finite one.
 struct PictureRange {

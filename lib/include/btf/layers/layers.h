@@ -63,7 +63,7 @@ enum class VerdictKind : std::uint8_t {
   dump_wrong,  // tensors are dumped wrongly, the computation is right
   drift,       // nothing broke, but the outputs are too far off
   amplified,   // an error grew where a signal cancels; not proved to be a fault
-  missing,     // what is paired is right, but an output, or with require_all anything, is not paired
+  missing,  // what is paired is right, but an output, or with require_all anything, is not paired
   cannot_tell,
 };
 
@@ -178,8 +178,8 @@ struct LayerReport {
   bool golden_flat = false;
   // Outputs of the graph, or by their place or name of the network, that one side alone has.
   std::vector<std::string> missing_outputs{};
-  std::vector<std::string> troubles{};         // files that cannot be read, and the like
-  std::vector<std::string> warnings{};         // lines of the map that pair nothing
+  std::vector<std::string> troubles{};  // files that cannot be read, and the like
+  std::vector<std::string> warnings{};  // lines of the map that pair nothing
   // The output of the unwatched run, if there is one: how far the watched run's is from it.
   std::optional<double> watched_error{};
   bool watched_nonfinite = false;  // NaN or Inf of one of the two runs only
@@ -190,7 +190,7 @@ struct LayerReport {
 };
 
 // The limit for outputs unless the options give one.
-inline constexpr double kMostError = 0.5;
+inline constexpr double kMaxError = 0.5;
 
 // The dtype that layers whose names match compute in.
 struct ComputeRule {
@@ -199,13 +199,13 @@ struct ComputeRule {
 };
 
 struct JudgeLayers {
-  std::optional<DType> compute{};      // the dtype that the device computes in
-  std::vector<ComputeRule> computes{};  // of single layers; the last match counts
-  double growth = 2;                   // largest growth of an error in one layer. JSON: a.
-  double limit = 2;                    // times the noise: more is a fault
-  double baseline_limit = 1.5;         // times the baseline's error, where there is one
-  bool isolated = false;               // each layer was given golden inputs
-  std::optional<double> most_error{};  // of outputs, relative; nothing: kMostError
+  std::optional<DType> compute{};          // the dtype that the device computes in
+  std::vector<ComputeRule> computes{};     // of single layers; the last match counts
+  double growth = 2;                       // largest growth of an error in one layer. JSON: a.
+  double limit = 2;                        // times the noise: more is a fault
+  double baseline_limit = 1.5;             // times the baseline's error, where there is one
+  bool isolated = false;                   // each layer was given golden inputs
+  std::optional<double> most_error{};      // of outputs, relative; nothing: kMaxError
   std::optional<double> most_own_error{};  // of any layer; nothing: it is no reason to refuse
   bool require_all = false;
 };
@@ -216,8 +216,8 @@ struct LayerOptions {
   std::optional<std::string> order{};  // text of a list of names
   std::string order_path{};
   std::optional<std::string> graph{};  // path of a model
-  // Path of a TensorRT engine's layer list: with a model its order, types and what is fused; without
-  // one links too.
+  // Path of a TensorRT engine's layer list: with a model its order, types and what is fused;
+  // without one links too.
   std::optional<std::string> engine{};
   // With a model, elements of each layer are recomputed from its inputs and the model's weights.
   bool spot_checks = true;

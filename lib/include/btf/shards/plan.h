@@ -18,7 +18,7 @@ struct Shard {
   std::uint64_t of = 1;
 };
 
-inline constexpr std::uint64_t kMostShards = 1'000'000;
+inline constexpr std::uint64_t kMaxShards = 1'000'000;
 
 // The cost of a pair beside its bytes: opening two files, in bytes read.
 inline constexpr std::uint64_t kPairCost = 64U << 10;
