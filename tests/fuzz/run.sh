@@ -27,7 +27,9 @@ sanitize=${SANITIZE-address,undefined}
 # what is rare in them would take a quarter of the time.
 kind=sanitized level=${LEVEL:--O1} schedule=()
 [[ -n $sanitize ]] || kind=fast level=${LEVEL:--O2} schedule=(-entropic=0)
-build=${BUILD_DIR:-build/fuzz-$kind}
+# Targets may change the directory that they run in.
+root=$PWD
+build=$(realpath -m -- "${BUILD_DIR:-build/fuzz-$kind}")
 if [[ ! -f $build/CMakeCache.txt ]]; then
   CXX=clang++-19 cmake -S . -B "$build" -G Ninja -DBTF_FUZZ=ON -DBTF_SANITIZE="$sanitize" \
     -DBTF_HARDENING=OFF -DBTF_ASSERTIONS=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="$level"
@@ -54,7 +56,7 @@ run_target() {
   # What has no end in memory or time is found too.
   TMPDIR=/dev/shm "$build/fuzz/$name" -max_total_time="$seconds" -max_len="$(longest "$name")" "${schedule[@]}" -print_funcs=0 \
     -rss_limit_mb=1500 -malloc_limit_mb=300 -timeout=20 -print_final_stats=1 -seed="${SEED:-0}" \
-    -artifact_prefix="$found/" "$learnt" "tests/fuzz/corpus/$name" >"$log" 2>&1 && return
+    -artifact_prefix="$found/" "$learnt" "$root/tests/fuzz/corpus/$name" >"$log" 2>&1 && return
   echo "$name: $(grep -ahoE -m 1 'broken: .*|SUMMARY: .*|runtime error: .*' "$log" || tail -n 1 "$log")" >>"$build/broken"
 }
 
