@@ -1,3 +1,4 @@
+// The C interface to files and sets: opened, inspected, read, written.
 #include <algorithm>
 #include <iterator>
 #include <map>

@@ -1,4 +1,4 @@
-// Reports of comparisons and of layers: formats by their names, and options of text.
+// The C interface to layers, and the formats of reports by their names.
 #pragma once
 
 #include <string>
@@ -10,6 +10,8 @@
 #include "btf/tensor_set.h"
 
 namespace btf::capi {
+
+// Reports of comparisons and of layers: formats by their names, and options of text.
 
 Result<ReportFormat> report_format_named(const char* name);
 

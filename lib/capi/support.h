@@ -1,5 +1,5 @@
-// The boundary of every function of the C interface: no exception leaves it, errors become text,
-// structures may be those of an older or a newer header.
+// What all functions of the C interface share: no exception leaves them, errors become text,
+// handles are checked, and structures may be those of an older or a newer header.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,9 @@
 #include "core/names.h"
 
 namespace btf::capi {
+
+// The boundary of every function of the C interface: no exception leaves it, errors become text,
+// structures may be those of an older or a newer header.
 
 // Holds a text even when there is no memory for one.
 class ErrorText {

@@ -1,4 +1,5 @@
-// convert() with an output that is no path.
+// Conversion of a set: what the options mean for it, which files are written, and an output that is
+// not a path.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include "formats/io/output.h"
 
 namespace btf {
+
+// convert() with an output that is no path.
 
 // Asked once, when the size of the output is known (0: it is not).
 using MakeSink = std::function<Result<std::unique_ptr<ByteSink>>(const SinkOptions& options)>;

@@ -1,5 +1,5 @@
-// One output out of tensors of a set: first everything is decided and measured, then the output is
-// created and written.
+// One output made of tensors of a set: first everything is decided and measured, then the output is
+// created and written. Scales, attributes and limits of losses on the way.
 #pragma once
 
 #include <cstddef>
@@ -51,6 +51,9 @@ class SetScales {
   std::map<std::uint64_t, std::uint64_t> rivals_;  // likewise: another of as good a name
   std::set<std::uint64_t> companions_;
 };
+
+// One output out of tensors of a set: first everything is decided and measured, then the output is
+// created and written.
 
 // One output out of tensors of a set: first everything is decided and measured, then the output is
 // created and written.

@@ -1,3 +1,4 @@
+// Tensors read into memory and written from it.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

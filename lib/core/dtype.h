@@ -1,4 +1,4 @@
-// Consequences of the ranges of two dtypes.
+// Dtypes: the table with a row for each, and what follows from their ranges.
 #pragma once
 
 #include <array>
@@ -7,6 +7,8 @@
 #include "btf/dtype.h"
 
 namespace btf {
+
+// Consequences of the ranges of two dtypes.
 
 // True if some value of `from`, Inf included, lies beyond the range of `to`. Bool takes any value.
 bool can_overflow(DType from, DType to);

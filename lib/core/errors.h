@@ -1,4 +1,4 @@
-// Errors of reading: an error of the system or damaged bytes, which never becomes a value.
+// Errors as values, and those of reading, which never become another value.
 #pragma once
 
 #include <mutex>
@@ -9,6 +9,8 @@
 #include "btf/error.h"
 
 namespace btf {
+
+// Errors of reading: an error of the system or damaged bytes, which never becomes a value.
 
 // Is it an error of reading, of the system or of damaged bytes? Others say what is not supported,
 // or does not fit, and leave a layer without a judgement; an error of reading is never a value.

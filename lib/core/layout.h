@@ -1,4 +1,5 @@
-// Arrays with strides of their own: pitched buffers, and whatever else has no layout's name.
+// Layouts: the table with a row for each, and arrays with strides of their own, such as pitched
+// buffers.
 #pragma once
 
 #include <vector>
@@ -6,6 +7,8 @@
 #include "btf/layout.h"
 
 namespace btf {
+
+// Arrays with strides of their own: pitched buffers, and whatever else has no layout's name.
 
 // `axes` in any order, every dim once (a split one as blocks and lanes). Refuses elements that
 // overlap, and sizes that do not fit 64 bits. The stored array ends with its last element.

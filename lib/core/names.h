@@ -1,4 +1,5 @@
-// Names are matched without regard to case.
+// Names of dtypes, layouts and the like, matched without regard to case; the programs that a file
+// may be made for; UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include "core/finding_table.h"
 
 namespace btf {
+
+// Names are matched without regard to case.
 
 constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

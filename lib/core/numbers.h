@@ -1,4 +1,5 @@
-// Numbers in text.
+// Numbers that come from a file or from text: arithmetic that notices when it would wrap, little-
+// endian bytes, and digits.
 #pragma once
 
 #include <algorithm>
@@ -80,6 +81,8 @@ constexpr void store_little(std::byte* to, Unsigned value) {
   if constexpr (std::endian::native == std::endian::big) std::ranges::reverse(bytes);
   std::ranges::copy(bytes, to);
 }
+
+// Numbers in text.
 
 // Numbers in text.
 

@@ -1,4 +1,5 @@
-// Work memory that is allocated once and used again: fresh pages cost many times what a copy does.
+// What a process has little of: work memory that is allocated once and used again, open files, and
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace btf {
+
+// Work memory that is allocated once and used again: fresh pages cost many times what a copy does.
 
 class Buffer {
  public:

@@ -1,4 +1,5 @@
-// Details of a pair beyond the score: figures, and where and how the tensors differ.
+// What is found out of a pair after its score: figures and their limits, where and how the tensors
+// differ, and the verdict.
 #pragma once
 
 #include "btf/diff.h"
@@ -6,6 +7,8 @@
 #include "kernels/compare/compare.h"
 
 namespace btf {
+
+// Details of a pair beyond the score: figures, and where and how the tensors differ.
 
 // Completes `diff`, whose counts are those of the score, verdict and hints included.
 Status complete(const DiffSide& actual, const DiffSide& golden, const Judge& judge,

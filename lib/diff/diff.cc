@@ -1,3 +1,4 @@
+// diff() of two tensors and of two files, and how files differ in attributes beside their tensors.
 #include "btf/diff.h"
 
 #include <algorithm>

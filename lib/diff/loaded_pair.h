@@ -1,5 +1,5 @@
-// Two tensors of two files with all that is read before their elements: scales, and what is known
-// of each side.
+// Two tensors of two files with all that is read before their elements: scales, and what would make
+// different dims equal.
 #pragma once
 
 #include <algorithm>
@@ -90,6 +90,9 @@ std::optional<Hint> other_axes(const QuantizePlan& actual, const QuantizePlan& g
 Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> side,
                                               const QuantizePlan& plan,
                                               std::span<const Edit> edits);
+
+// Two tensors of two files with all that is read before their elements: scales, and what is known
+// of each side.
 
 // Two tensors of two files with all that is read before their elements: scales, and what is known
 // of each side.

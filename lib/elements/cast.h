@@ -1,4 +1,4 @@
-// Boxes whose elements stand side by side in row-major order.
+// Slabs of elements moved and cast on threads, in row-major order, into nibbles, or shuffled.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,8 @@
 #include "kernels/stats/noise.h"
 
 namespace btf {
+
+// Boxes whose elements stand side by side in row-major order.
 
 Mapping row_major(const Dims& counts);
 

@@ -1,4 +1,5 @@
-// Checks shared by operations on single records.
+// Elements of single records, and the plan: two layouts of one shape, solved into loops over
+// strides.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// Checks shared by operations on single records.
 
 // Refuses a record whose dtype or layout is unknown.
 Status check_known(const TensorInfo& record);

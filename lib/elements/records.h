@@ -1,4 +1,5 @@
-// A stored array after a chain of edits, in strides.
+// The elements of a record after its edits: as strides, in boxes, and as a stream in row-major
+// order.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// A stored array after a chain of edits, in strides.
 
 // Elements of an array by strides. Storage and strides of the layout count from element `base` of
 // the array. A mirrored dim, which is never the split one, runs backwards over what the layout

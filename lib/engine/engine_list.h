@@ -1,4 +1,4 @@
-// The parts that both forms of an engine's layer list have.
+// The layer list of a TensorRT engine, in both of its forms, and specs of its tensors.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf::engine {
+
+// The parts that both forms of an engine's layer list have.
 
 inline constexpr std::uint64_t kMaxLayers = 1'000'000;
 inline constexpr std::uint64_t kMaxTensors = 4'000'000;

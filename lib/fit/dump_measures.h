@@ -1,4 +1,4 @@
-// Tensors, nodes and the like, one by one on threads.
+// All that is measured of one dump: tensors and nodes one by one, on threads.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// Tensors, nodes and the like, one by one on threads.
 
 inline Status for_each_piece(const Execution& execution, std::uint64_t pieces,
                              const std::function<Status(std::uint64_t)>& work) {

@@ -1,3 +1,4 @@
+// fit(): dumps, types and the graph together become the report of what fits.
 #include "btf/fit.h"
 
 #include <algorithm>

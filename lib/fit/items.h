@@ -1,4 +1,5 @@
-// The measures of an item by one process.
+// The items that processes measure, a layer or a tensor each: what they are, one measured, and all
+// together.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// The measures of an item by one process.
 
 struct FitMeasures {
   // In one type.

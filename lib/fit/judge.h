@@ -1,4 +1,5 @@
-// Which nodes must stay wide, and why: from what was measured of one dump.
+// Which nodes must stay wide, and why, from what was measured of one dump; with results computed
+// anew where a function of elements ends.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// Which nodes must stay wide, and why: from what was measured of one dump.
 
 struct NodeFinding {
   FitReason reason{};

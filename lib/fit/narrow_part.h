@@ -1,5 +1,5 @@
-// Where a function of elements ends: a divisor of 0, the logarithm of 0, the root of a negative
-// number, the arc cosine of 1. What rounding does beside such an end shows in few results only.
+// Parts of a network computed anew as a narrow device does. They begin where a function of elements
+// ends: a divisor of 0, the logarithm of 0, the root of a negative number, the arc cosine of 1.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,9 @@
 #include "fit/node_measure.h"
 
 namespace btf {
+
+// Where a function of elements ends: a divisor of 0, the logarithm of 0, the root of a negative
+// number, the arc cosine of 1. What rounding does beside such an end shows in few results only.
 
 struct EdgeResult {
   std::uint32_t value = 0;   // the input whose number is near an edge

@@ -1,4 +1,4 @@
-// The error of a result where an input is as a narrow device has it.
+// What becomes of a node's result where an input is as a narrow device has it.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include "network/operators/table.h"
 
 namespace btf {
+
+// The error of a result where an input is as a narrow device has it.
 
 // A number without a pattern.
 inline std::uint64_t mixed(std::uint64_t number) {

@@ -1,4 +1,4 @@
-// A number as a device has it that works in a narrow floating type.
+// Numbers in a narrow type, tensors of a dump measured in it, and the results of a node.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,8 @@
 #include "network/operators/table.h"
 
 namespace btf {
+
+// A number as a device has it that works in a narrow floating type.
 
 class NarrowType {
  public:

@@ -1,5 +1,5 @@
-// The magnitudes of a tensor's finite numbers by size: each of them where they are few, else
-// counted in bins, 512 to a binade.
+// The scale for a tensor, by maximum, percentile and least squares, from the magnitudes of its
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,9 @@
 #include "btf/fit/scales.h"
 
 namespace btf {
+
+// The magnitudes of a tensor's finite numbers by size: each of them where they are few, else
+// counted in bins, 512 to a binade.
 
 class Magnitudes {
  public:

@@ -1,5 +1,5 @@
-// How errors that are as large in every element, as those of integer codes are, come through
-// operators of elements: found by adding such errors.
+// Layers by what their codes add to the outputs: errors that are as large in every element,
+// followed through the operators.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@
 #include "network/network.h"
 
 namespace btf {
+
+// How errors that are as large in every element, as those of integer codes are, come through
+// operators of elements: found by adding such errors.
 
 // By the effects of a node; nothing: its gain stays as it is.
 using UniformGains = std::vector<std::optional<double>>;

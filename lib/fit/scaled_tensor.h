@@ -1,4 +1,5 @@
-// Which dim of a tensor its channels are.
+// A tensor in a type of few codes: the types, which dim its channels are, and what a scale costs
+// for all and for each channel.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// Which dim of a tensor its channels are.
 
 // Below zero: from the last dim on, which is -1.
 using ChannelAxis = std::optional<std::int64_t>;

@@ -1,4 +1,5 @@
-// Who reads a value, and what of a network matters to its outputs.
+// What of a network matters to its outputs: who reads a value, by which ways an error comes to a
+// node, and how much of it is left there.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// Who reads a value, and what of a network matters to its outputs.
 
 struct FlowReader {
   std::uint32_t node = 0;

@@ -1,8 +1,4 @@
-// BTF on the wire: what the reader and the writer share. docs/format.md is the text.
-//
-//   FILE   = u64 num_tensors, u64 record_offset[num_tensors], record*
-//   record = u64 rank, u8 dtype, u8 layout, u8 reserved[6], u64 dims[rank], payload, padding
-//   COO payload = u64 nnz, u64 rank, u64 indices[nnz][rank], u64 nnz, dtype values[nnz]
+// BTF on the wire, its table of names, and the reader.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +16,12 @@
 #include "formats/io/byte_source.h"
 
 namespace btf::wire {
+
+// BTF on the wire: what the reader and the writer share. docs/format.md is the text.
+//
+//   FILE   = u64 num_tensors, u64 record_offset[num_tensors], record*
+//   record = u64 rank, u8 dtype, u8 layout, u8 reserved[6], u64 dims[rank], payload, padding
+//   COO payload = u64 nnz, u64 rank, u64 indices[nnz][rank], u64 nnz, dtype values[nnz]
 
 inline constexpr std::uint64_t kWord = 8;           // bytes; also the alignment of records
 inline constexpr std::uint64_t kRecordHeader = 16;  // rank, dtype, layout, reserved

@@ -1,4 +1,4 @@
-// The attributes of a BTF file as JSON.
+// BTF as it is written: records, the table of names, and attributes as JSON.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,8 @@
 #include "formats/json.h"
 
 namespace btf {
+
+// The attributes of a BTF file as JSON.
 
 // Errors are findings `names-attributes`.
 Result<FileAttributes> read_attributes(const ByteSource& source, JsonExtent extent,

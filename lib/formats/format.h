@@ -1,5 +1,5 @@
-// How much of a stream is needed, by its first bytes: a pipe need not end, and a few bytes of
-// zstd can stand for terabytes of zeros.
+// The interface of a file format: its row in the table, its reader, its check, its writer, and how
+// much of a stream it needs.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,9 @@
 #include "formats/io/output.h"
 
 namespace btf {
+
+// How much of a stream is needed, by its first bytes: a pipe need not end, and a few bytes of
+// zstd can stand for terabytes of zeros.
 
 // Bytes behind the last tensor are odd, but no reason not to read the others. So many are taken.
 inline constexpr std::uint64_t kContentSlack = 1U << 20;

@@ -1,4 +1,5 @@
-// How much content a stream may have, by what its first bytes say in the formats of the table.
+// The table of file formats: extensions, and how much content a stream may have by what its first
+// bytes say.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// How much content a stream may have, by what its first bytes say in the formats of the table.
 
 // Asked again and again while content arrives.
 class ContentBound {

@@ -1,4 +1,4 @@
-// The types of ggml: numbers as they are, and blocks of codes with their scales.
+// GGUF: the types of ggml, header and metadata, and the reader.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,8 @@
 #include "formats/io/names.h"
 
 namespace btf {
+
+// The types of ggml: numbers as they are, and blocks of codes with their scales.
 
 // The numbers of one block, all of them.
 using DecodeBlock = void (*)(const std::byte* block, float* numbers);

@@ -1,4 +1,4 @@
-// The parts of ggml's blocks: nibbles, small integers, float16 scales.
+// Blocks of ggml decoded: codes with scales of their own.
 #pragma once
 
 #include <bit>
@@ -11,6 +11,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf::ggml_blocks {
+
+// The parts of ggml's blocks: nibbles, small integers, float16 scales.
 
 inline constexpr int kHalf = 16;   // bytes of 32 codes of 4 bits
 inline constexpr int kGroup = 32;  // elements whose codes differ by a shift

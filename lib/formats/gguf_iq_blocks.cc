@@ -1,5 +1,4 @@
-// The code books of ggml's IQ types: each entry says of a few neighbours which of a few magnitudes
-// they have.
+// Blocks of ggml's IQ types decoded, by their code books.
 #include <array>
 #include <bit>
 #include <cstdint>

@@ -644,6 +644,24 @@ Result<std::uint64_t> JsonReader::expect_size(std::string_view what) {
   return size_of(token, what);
 }
 
+Result<Dims> JsonReader::expect_dims(std::string_view what) {
+  BTF_TRY(expect(JsonKind::array_begin, what));
+  return dims(what);
+}
+
+Result<Dims> JsonReader::dims(std::string_view what) {
+  Dims dims;
+  for (;;) {
+    BTF_ASSIGN(const JsonToken token, next());
+    if (token.kind == JsonKind::array_end) return dims;
+    BTF_ASSIGN(const std::uint64_t dim, size_of(token, "a dim in " + std::string(what)));
+    if (dims.size() == kMaxRank)
+      return wrong(token.extent.offset,
+                   std::string(what) + " has more than " + std::to_string(kMaxRank) + " dims");
+    dims.push_back(dim);
+  }
+}
+
 Result<std::uint64_t> JsonReader::size_of(const JsonToken& token, std::string_view what) const {
   BTF_TRY(check_kind(token, JsonKind::number, what));
   if (const auto value = exact_u64(token.text)) return *value;

@@ -1,4 +1,4 @@
-// The tokens of a JSON text.
+// JSON of other tools, read a token at a time within bounds, and JSON as it is written into files.
 #pragma once
 
 #include <array>
@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "btf/error.h"
+#include "btf/layout.h"
 #include "core/finding_table.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// The tokens of a JSON text.
 
 enum class JsonKind : std::uint8_t {
   object_begin,
@@ -187,6 +190,11 @@ class JsonReader {
   Result<JsonToken> expect(JsonKind kind, std::string_view what);
   // The next value, which must be an integer of 64 bits, written as one: not 1.0, 1e2 or -0.
   Result<std::uint64_t> expect_size(std::string_view what);
+
+  // The dims of a tensor: an array of such integers. `dims` reads what is left of one whose begin
+  // was the last token.
+  Result<Dims> expect_dims(std::string_view what);
+  Result<Dims> dims(std::string_view what);
 
   // The number of a token, likewise.
   Result<std::uint64_t> size_of(const JsonToken& token, std::string_view what) const;

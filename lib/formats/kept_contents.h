@@ -1,4 +1,4 @@
-// Bytes as base64 text (RFC 4648, section 4: '+' and '/', padded with '=').
+// Decoded contents: base64, and a cache of what was decoded.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "formats/io/output.h"
 
 namespace btf {
+
+// Bytes as base64 text (RFC 4648, section 4: '+' and '/', padded with '=').
 
 constexpr std::uint64_t base64_chars(std::uint64_t bytes) {
   return bytes / 3 * 4 + (bytes % 3 == 0 ? 0 : 4);

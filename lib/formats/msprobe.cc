@@ -145,7 +145,8 @@ class DumpReader {
     if (token.kind == JsonKind::array_begin) {
       if (key != "shape") return take_array(name);
       shaped = true;
-      return take_shape(what, tensor.dims);
+      BTF_ASSIGN(tensor.dims, reader_.dims(what));
+      return {};
     }
     // A number of the program may be called as a member of tensors, and be none.
     if (token.kind == JsonKind::null) return {};
@@ -204,18 +205,6 @@ class DumpReader {
       return reader_.wrong(token.extent.offset,
                            what + ", '" + json_shown(file) + "', is not a file name");
     return {};
-  }
-
-  Status take_shape(const std::string& what, Dims& dims) {
-    for (;;) {
-      BTF_ASSIGN(const JsonToken token, reader_.next());
-      if (token.kind == JsonKind::array_end) return {};
-      BTF_ASSIGN(const std::uint64_t dim, reader_.size_of(token, "a dim in " + what));
-      if (dims.size() == kMaxRank)
-        return reader_.wrong(token.extent.offset,
-                             what + " has more than " + std::to_string(kMaxRank) + " dims");
-      dims.push_back(dim);
-    }
   }
 
   // Strings too: what JSON has no number for was written so by some releases.

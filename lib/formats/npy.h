@@ -1,4 +1,4 @@
-// NumPy's .npy: one array, by its own name in a header.
+// NumPy's .npy: the header, one array, and dtypes that a spec gives.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// NumPy's .npy: one array, by its own name in a header.
 
 Result<bool> recognizes_npy(const ByteSource& source, const OpenRequest& request);
 

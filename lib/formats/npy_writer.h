@@ -1,4 +1,4 @@
-// 4-bit codes that take a byte each in a file, as a stream with two in a byte, and back.
+// NumPy's .npy as it is written, with 4-bit codes that take a byte each.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "formats/io/output.h"
 
 namespace btf {
+
+// 4-bit codes that take a byte each in a file, as a stream with two in a byte, and back.
 
 // From byte `first` on, `count` bytes of the source become half as many. A byte that is no code of
 // the dtype is an error (finding nibble-byte) when it is read: two codes in a byte are known so.

@@ -1,4 +1,4 @@
-// The kind of a protocol buffers file. There is no magic number: all of its fields decide.
+// Files of ONNX: which message a file is, its check, tensors written as .pb.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "formats/onnx_model.h"
 
 namespace btf {
+
+// The kind of a protocol buffers file. There is no magic number: all of its fields decide.
 
 enum class OnnxKind : std::uint8_t { model, tensor, sequence, other };
 

@@ -1,3 +1,4 @@
+// Attributes of ONNX nodes by the messages that they are, and the schema of these messages.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The messages of ONNX (onnx.proto of 1.23), and the fields of them that matter here.
+// The messages of ONNX (onnx.proto of 1.23): models, graphs, tensors and the constants in them.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,8 @@
 #include "formats/protobuf.h"
 
 namespace btf::onnx {
+
+// The messages of ONNX (onnx.proto of 1.23), and the fields of them that matter here.
 
 extern const ProtoMessage kModel;
 extern const ProtoMessage kGraph;

@@ -1,4 +1,4 @@
-// Values that stand in a TensorProto one by one, as a BTF file has them.
+// Tensors of ONNX files: values one by one, external data, and the reader.
 #pragma once
 
 #include "btf/error.h"
@@ -6,6 +6,8 @@
 #include "formats/onnx_model.h"
 
 namespace btf {
+
+// Values that stand in a TensorProto one by one, as a BTF file has them.
 
 // The values of a tensor that is not in_place(). An error: a value that its type does not have,
 // or more or fewer values than the dims say.

@@ -1,4 +1,4 @@
-// The operands in a pickle's byte stream: numbers, lines and strings.
+// Values in a pickle's byte stream, and the calls that make tensors of them.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,8 @@
 #include "formats/pickle.h"
 
 namespace btf {
+
+// The operands in a pickle's byte stream: numbers, lines and strings.
 
 // Nothing longer is a name, of a tensor or of a class.
 inline constexpr std::uint64_t kLongestPickleText = 65535;

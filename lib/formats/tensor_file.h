@@ -1,4 +1,4 @@
-// Which row of the table of formats a file is of, and which an output is to be.
+// A path to its bytes, the format of a file and of an output, and the file opened.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// Which row of the table of formats a file is of, and which an output is to be.
 
 // By the spec or the name, of a file whose first bytes say nothing.
 std::optional<std::uint64_t> expected_bytes(const OpenRequest& request);

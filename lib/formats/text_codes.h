@@ -1,4 +1,4 @@
-// Decimal text as the number that it stands for.
+// Decimal text as the number that it means, and as the code of a dtype.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@
 #include "kernels/number/number.h"
 
 namespace btf {
+
+// Decimal text as the number that it stands for.
 
 // 0.DIGITS * 10^point; neither the first nor the last digit is a 0. None: it is zero.
 struct Digits {

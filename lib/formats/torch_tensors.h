@@ -1,5 +1,4 @@
-// PyTorch's names of types: storages have one, and tensors over bytes name theirs. Arrays of
-// NumPy have its names.
+// Tensors in PyTorch's files: names of types, keys, and arrays of NumPy.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,9 @@
 #include "formats/pickle.h"
 
 namespace btf {
+
+// PyTorch's names of types: storages have one, and tensors over bytes name theirs. Arrays of
+// NumPy have its names.
 
 struct TorchType {
   std::string_view name;       // "torch FloatStorage", "torch float8_e5m2"

@@ -1,4 +1,4 @@
-// The crc of what is written, in whatever order it comes.
+// Zip as it is written, and members that are checked against their crc as they are read.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,8 @@
 #include "formats/zip_crc.h"
 
 namespace btf {
+
+// The crc of what is written, in whatever order it comes.
 
 // Passes everything on. The crc of a whole is a sum of what its parts add to it, by where they
 // stand, so nothing has to be kept of them. Threads may write at once where the sink lets them.

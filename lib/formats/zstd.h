@@ -1,5 +1,5 @@
-// Follows the headers inside a zstd frame, without decompressing: libzstd calls a frame damaged,
-// and this says in what way.
+// Frames of zstd on the wire: headers followed without decompressing, damage in words, and files
+// without a seek table unpacked.
 #pragma once
 
 #include <zstd.h>
@@ -17,6 +17,9 @@
 #include "formats/io/byte_source.h"
 
 namespace btf::zstd {
+
+// Follows the headers inside a zstd frame, without decompressing: libzstd calls a frame damaged,
+// and this says in what way.
 
 // One frame with content, from its magic number on.
 class FrameWalk {

@@ -1,4 +1,4 @@
-// Frames of a seekable file, compressed by several threads and handed out in order.
+// A seekable zstd file written: frames compressed by several threads and handed out in order.
 #pragma once
 
 #include <zstd.h>
@@ -13,6 +13,8 @@
 #include "formats/io/output.h"
 
 namespace btf::zstd {
+
+// Frames of a seekable file, compressed by several threads and handed out in order.
 
 // One frame: its content goes in, the frame comes out.
 struct FrameJob {

@@ -1,5 +1,4 @@
-// The seek table at the end of a seekable zstd file: sizes of its frames, from which follows where
-// each begins.
+// A seekable zstd file read at any offset: its seek table, frames decoded and kept.
 #pragma once
 
 #include <zstd.h>
@@ -16,6 +15,9 @@
 #include "formats/io/byte_source.h"
 
 namespace btf::zstd {
+
+// The seek table at the end of a seekable zstd file: sizes of its frames, from which follows where
+// each begins.
 
 struct FramePlace {
   std::uint64_t index = 0;

@@ -1,3 +1,4 @@
+// Statistics of each channel of a tensor.
 #include "btf/inspect/channels.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The codes of a dtype in the order of their numbers, each with an ordinal: what is greater has a
-// greater one. Numbers that are equal but for their code (zeros) stand side by side.
+// Percentiles and histogram of a tensor, exact, by counting the codes of its dtype in the order of
+// their numbers.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,9 @@
 #include "kernels/number/widen.h"
 
 namespace btf {
+
+// The codes of a dtype in the order of their numbers, each with an ordinal: what is greater has a
+// greater one. Numbers that are equal but for their code (zeros) stand side by side.
 
 struct OrdinalRange {
   std::uint64_t least = 0;

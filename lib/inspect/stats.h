@@ -1,4 +1,4 @@
-// Statistics of the elements of a tensor, chunk by chunk.
+// Statistics of the elements of a tensor, chunk by chunk, in as few passes as they need.
 #pragma once
 
 #include <array>
@@ -16,6 +16,8 @@
 #include "kernels/number/widen.h"
 
 namespace btf {
+
+// Statistics of the elements of a tensor, chunk by chunk.
 
 // Sums start again after this many elements, counted from the tensor's first. Nothing else cuts
 // them, so that their last digits depend on the elements alone.

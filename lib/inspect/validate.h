@@ -1,5 +1,4 @@
-// Oddities in the elements of a record of any format: padding that is not zero, bools
-// that are neither 0 nor 1, COO indices out of range or twice.
+// Checks of a file: its elements, its frames, and what the program that it is made for takes.
 #pragma once
 
 #include "btf/file.h"
@@ -7,6 +6,9 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// Oddities in the elements of a record of any format: padding that is not zero, bools
+// that are neither 0 nor 1, COO indices out of range or twice.
 
 // Reads the payload in bounded memory. At most one finding of a kind per record.
 Status check_payload(const ByteSource& source, const TensorInfo& record, const FindingSink& report,

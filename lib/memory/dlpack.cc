@@ -1,4 +1,4 @@
-// Errors for tensors that DLPack can describe and this library cannot, or the other way round.
+// Tensors of other libraries in memory, by DLPack, both ways.
 #include "btf/dlpack.h"
 
 #include <algorithm>
@@ -19,6 +19,8 @@
 
 namespace btf {
 namespace {
+
+// Errors for tensors that DLPack can describe and this library cannot, or the other way round.
 
 inline std::unexpected<Error> dlpack_unsupported(std::string message) {
   return fail(ErrorCode::unsupported, "DLPack: " + std::move(message));

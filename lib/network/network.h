@@ -1,4 +1,5 @@
-// An ONNX model as what it computes: nodes, the values between them, and weights.
+// An ONNX model as what it computes: nodes, the values between them, weights, and numbers where
+// they are stored.
 #pragma once
 
 #include <cstdint>
@@ -121,6 +122,8 @@ class StoredNumbers {
   std::shared_ptr<const std::vector<double>> whole_;  // of what is read at once
   std::optional<double> peak_;
 };
+
+// An ONNX model as what it computes: nodes, the values between them, and weights.
 
 // An ONNX model as what it computes: nodes, the values between them, and weights.
 

@@ -1,4 +1,5 @@
-// Numbers of elements in row-major order, and their indices.
+// A node as its operator sees it: attributes, inputs as numbers on demand, strides, and what
+// rounding does to them.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,8 @@
 #include "formats/onnx_model.h"
 
 namespace btf::network {
+
+// Numbers of elements in row-major order, and their indices.
 
 // How far apart neighbours in each dim are, of whole tensors in row-major order.
 Dims row_major_strides(const Dims& dims);

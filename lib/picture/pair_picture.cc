@@ -1,4 +1,4 @@
-// The codes of a part of one side of a comparison.
+// A part of a pair as it is compared, as a picture: actual, golden and error.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -171,6 +171,8 @@ class PartReader {
   std::unique_ptr<SlabReader> reader_;
   Buffer buffer_;
 };
+
+// The codes of a part of one side of a comparison.
 
 // buffer_bytes() each, in the row-major order of the part.
 Result<std::vector<std::byte>> side_codes(const DiffSide& side, const PicturePart& part,

@@ -1,4 +1,4 @@
-// The part of a tensor that becomes a picture, as numbers.
+// Parts of tensors as pictures: the numbers, colours, the canvas, PNG, and forms for terminals.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include "btf/inspect/picture.h"
 
 namespace btf {
+
+// The part of a tensor that becomes a picture, as numbers.
 
 // Which elements of a tensor: tiles of rows of columns.
 struct PicturePart {

@@ -1,4 +1,4 @@
-// repair() of bytes that are no file, to an output that is no path.
+// repair(): records found in damaged bytes and written anew, also to an output that is not a path.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// repair() of bytes that are no file, to an output that is no path.
 
 // The name is for errors.
 Result<RepairSummary> repair_into(std::unique_ptr<ByteSource> bytes, const std::string& name,

@@ -1,4 +1,4 @@
-// The rest of a damaged compressed file: the content of every frame that is as it was written.
+// What is left of a damaged compressed file: the content of every frame that is as it was written.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf::zstd {
+
+// The rest of a damaged compressed file: the content of every frame that is as it was written.
 
 struct SalvageOptions {
   // Use the bytes of a truncated frame, which no checksum covers.

@@ -1,4 +1,4 @@
-// Files below a directory.
+// Files below a directory in their natural order, opened ahead, and the choice of tensors.
 #pragma once
 
 #include <condition_variable>
@@ -76,6 +76,8 @@ struct Selectable {
 // behind ! what is left out, of everything if nothing else is said. In the order that is written,
 // what a glob finds in that of the tensors.
 Result<std::vector<std::uint64_t>> select_tensors(std::string_view text, const Selectable& tensors);
+
+// Files below a directory.
 
 // Files below a directory.
 

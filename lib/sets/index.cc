@@ -489,7 +489,10 @@ class SummaryReader {
     BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
       if (name.text == "name") return take_text("'name' of " + what, tensor.name.emplace());
       if (name.text == "type") return take_text("'type' of " + what, type.emplace());
-      if (name.text == "shape") return take_shape("'shape' of " + what, dims.emplace());
+      if (name.text == "shape") {
+        BTF_ASSIGN(dims, reader_.expect_dims("'shape' of " + what));
+        return {};
+      }
       if (name.text == "files") return take_files("'files' of " + what, files);
       BTF_TRY(reader_.skip_value());
       return {};
@@ -526,19 +529,6 @@ class SummaryReader {
     if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
     text = token.text;
     return {};
-  }
-
-  Status take_shape(const std::string& what, Dims& dims) {
-    BTF_TRY(reader_.expect(JsonKind::array_begin, what));
-    for (;;) {
-      BTF_ASSIGN(const JsonToken token, reader_.next());
-      if (token.kind == JsonKind::array_end) return {};
-      BTF_ASSIGN(const std::uint64_t dim, reader_.size_of(token, "a dim in " + what));
-      if (dims.size() == kMaxRank)
-        return reader_.wrong(token.extent.offset,
-                             what + " has more than " + std::to_string(kMaxRank) + " dims");
-      dims.push_back(dim);
-    }
   }
 
   Status take_files(const std::string& what, Files& files) {

@@ -403,7 +403,10 @@ class CacheReader {
       if (name.text == "name") return take_text(of, tensor.entry.name.emplace());
       if (name.text == "dtype") return take_text(of, tensor.dtype);
       if (name.text == "format") return take_text(of, tensor.format);
-      if (name.text == "shape") return take_shape(of, tensor.dims);
+      if (name.text == "shape") {
+        BTF_ASSIGN(tensor.dims, reader_.expect_dims(of));
+        return {};
+      }
       if (name.text == "nbytes") return take_size(of, tensor.bytes);
       if (name.text == "byteOffset") return take_size(of, tensor.entry.offset);
       return skip();
@@ -444,19 +447,6 @@ class CacheReader {
   Status take_size(const std::string& what, std::optional<std::uint64_t>& size) {
     BTF_ASSIGN(size, reader_.expect_size(what));
     return {};
-  }
-
-  Status take_shape(const std::string& what, Dims& dims) {
-    BTF_TRY(reader_.expect(JsonKind::array_begin, what));
-    for (;;) {
-      BTF_ASSIGN(const JsonToken token, reader_.next());
-      if (token.kind == JsonKind::array_end) return {};
-      BTF_ASSIGN(const std::uint64_t dim, reader_.size_of(token, "a dim in " + what));
-      if (dims.size() == kMaxRank)
-        return reader_.wrong(token.extent.offset,
-                             what + " has more than " + std::to_string(kMaxRank) + " dims");
-      dims.push_back(dim);
-    }
   }
 
   JsonReader reader_;

@@ -1,3 +1,5 @@
+// Tensors by number and by name over many files, which are opened when they are needed and kept
+// open.
 #include "btf/tensor_set.h"
 
 #include <sys/stat.h>

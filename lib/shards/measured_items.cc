@@ -1,3 +1,4 @@
+// Items of layers and fit as lines of a part.
 #include "btf/shards/measured_items.h"
 
 #include <cstdint>

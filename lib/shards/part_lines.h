@@ -1,4 +1,5 @@
-// The lines of a part: JSON of the head, of an item, of the end; and read back.
+// The file of a part: its lines written, scanned and read back, and the digest of what decides a
+// result.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ std::string hexadecimal_of(std::uint64_t hash);
 }  // namespace btf
 
 namespace btf::shards {
+
+// The lines of a part: JSON of the head, of an item, of the end; and read back.
 
 // The lines of a part: JSON of the head, of an item, of the end; and read back.
 

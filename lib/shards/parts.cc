@@ -1,3 +1,4 @@
+// Which shard does what, and all parts together.
 #include <algorithm>
 #include <fstream>
 #include <iterator>

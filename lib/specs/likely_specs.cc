@@ -1,3 +1,4 @@
+// Specs out of sentences, of TensorRT's logs above all, and those that a size allows.
 #include <algorithm>
 #include <array>
 #include <limits>

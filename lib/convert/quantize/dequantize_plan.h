@@ -1,4 +1,5 @@
-// How codes become numbers: with which scales of the file, and which zero points.
+// How codes become numbers: which scales and zero points of the file belong to them, and along
+// which dims those run.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +63,8 @@ class StoredScales {
   const QuantizedBy* link_;
   const Execution& execution_;
 };
+
+// How codes become numbers: with which scales of the file, and which zero points.
 
 // How codes become numbers: with which scales of the file, and which zero points.
 

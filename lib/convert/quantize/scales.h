@@ -1,4 +1,4 @@
-// Where the scales of a quantisation come from.
+// Quantisation to codes: where the scales come from, and the numbers as they are scaled.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,8 @@
 #include "kernels/scale/scaled_cast.h"
 
 namespace btf {
+
+// Where the scales of a quantisation come from.
 
 // Scales in boxes of several dims: those of the dims, and how many indices of each dim share one.
 struct ScaleGrid {

@@ -1,4 +1,5 @@
-// COO entries on their way to another dtype.
+// COO entries on their way to another dtype or layout: cast, summed up where indices repeat, made
+// of dense elements.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,8 @@
 #include "elements/elements.h"
 
 namespace btf {
+
+// COO entries on their way to another dtype.
 
 // The cast of an element that is not stored: zero bits.
 struct AbsentElement {

@@ -1,4 +1,4 @@
-// A dense record cast element by element, in row-major order and in slabs over threads.
+// A record that becomes dense: cast element by element in row-major order, and in slabs on threads.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "elements/records.h"
 
 namespace btf {
+
+// A dense record cast element by element, in row-major order and in slabs over threads.
 
 class CastSlabs {
  public:

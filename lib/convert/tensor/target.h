@@ -1,4 +1,5 @@
-// The target of a tensor's conversion: only here do options meet a record.
+// What a tensor becomes: only here do the options meet a record. Its losses, and the record without
+// the packing of its codes.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,8 @@ struct Losses : LossAccount {
     if (noise && other.noise) noise->add(*other.noise);
   }
 };
+
+// The target of a tensor's conversion: only here do options meet a record.
 
 // The target of a tensor's conversion: only here do options meet a record.
 

@@ -1,4 +1,5 @@
-// Anomalies of a dump that do not depend on what the layers compute.
+// What a run comes to: anomalies of dumps that do not depend on what is computed, the kind of
+// verdict, and its words.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include "diff/layers/explained.h"
 
 namespace btf {
+
+// Anomalies of a dump that do not depend on what the layers compute.
 
 inline constexpr std::string_view kReusedBuffer = "reused-buffer";
 inline constexpr std::string_view kShifted = "shifted";

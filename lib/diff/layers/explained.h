@@ -1,4 +1,5 @@
-// Effects of ONNX operators on an error; operators guessed from names where there is no graph.
+// What explains the error of a layer without a fault: its inputs, its dtype, and what its operator
+// does to an error.
 #pragma once
 
 #include <array>
@@ -13,6 +14,8 @@
 #include "btf/layers/layers.h"
 
 namespace btf {
+
+// Effects of ONNX operators on an error; operators guessed from names where there is no graph.
 
 // Whose error is at most the sum of those of its inputs: nothing is multiplied.
 inline constexpr auto kAdding = std::to_array<std::string_view>(

@@ -1,4 +1,5 @@
-// Which elements of a layer are recomputed: the same ones whatever the number of threads.
+// The first spot checks of all layers: which elements, the same ones whatever the number of
+// threads, and which shard does them.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// Which elements of a layer are recomputed: the same ones whatever the number of threads.
 
 inline constexpr std::size_t kSpotElements = 256;
 

@@ -1,4 +1,4 @@
-// Is it the layer that is off, or its dump? What is computed from it tells.
+// The verdict, made of figures, order and spot checks (docs/layers.md, section 4).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +12,8 @@
 
 namespace btf {
 namespace {
+
+// Is it the layer that is off, or its dump? What is computed from it tells.
 
 class DumpJudge {
  public:

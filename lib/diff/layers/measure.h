@@ -1,4 +1,4 @@
-// One pass over a pair of layers, by one thread and in bounded memory.
+// One pass over a pair of layers in bounded memory, and the pairs on several threads.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "sets/pairs/pairs.h"
 
 namespace btf {
+
+// One pass over a pair of layers, by one thread and in bounded memory.
 
 // Both sides have the same dims. `quantised`: steps of grids are looked for that have up to 65536
 // values, not 256.

@@ -1,4 +1,4 @@
-// The data flow of an ONNX model or of an engine, and the dumped tensors in it.
+// The order of execution, and the data flow where a model or an engine gives it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@
 #include "btf/tensorrt/engine_list.h"
 
 namespace btf {
+
+// The data flow of an ONNX model or of an engine, and the dumped tensors in it.
 
 // A tensor of the graph: an input, or what a node makes.
 struct GraphValue {

@@ -1,4 +1,5 @@
-// What a layer adds to what its own inputs give: is that arithmetic, or a fault?
+// What a layer adds to what its own inputs give, as arithmetic or a fault, and what the layers that
+// read it say of its dump.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include "network/network.h"
 
 namespace btf {
+
+// What a layer adds to what its own inputs give: is that arithmetic, or a fault?
 
 // Own errors of the layers of a run, by kind of operator and type: what is usual there.
 class Peers {

@@ -1,4 +1,4 @@
-// The dumped tensors of one side, by the values of a network that they are.
+// Elements of a layer recomputed from the inputs that the same run dumped, at levels of precision.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,8 @@
 #include "network/node.h"
 
 namespace btf {
+
+// The dumped tensors of one side, by the values of a network that they are.
 
 struct DumpedValue {
   SetTensor tensor;

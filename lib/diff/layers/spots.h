@@ -1,4 +1,5 @@
-// What a run was computed in, as the own errors of its layers show.
+// Spot checks of a whole run: what is asked of which layer, and what the run was computed in, as
+// the own errors show.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include "diff/layers/measured_pairs.h"
 
 namespace btf {
+
+// What a run was computed in, as the own errors of its layers show.
 
 // A layer that follows from its inputs.
 struct OwnSample {

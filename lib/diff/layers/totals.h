@@ -1,5 +1,5 @@
-// Squares of errors and of golden, slice by slice: of the dims that may be channels, and of parts
-// of the whole. A dead channel or tile is large in its slice and small in the whole.
+// Sums over the pairs of a layer, and slice by slice: of the dims that may be channels, and of
+// parts of the whole. A dead channel or tile is large in its slice, and small in the whole.
 #pragma once
 
 #include <array>
@@ -12,6 +12,9 @@
 #include "kernels/compare/error_runs.h"
 
 namespace btf {
+
+// Squares of errors and of golden, slice by slice: of the dims that may be channels, and of parts
+// of the whole. A dead channel or tile is large in its slice and small in the whole.
 
 class Slices {
  public:

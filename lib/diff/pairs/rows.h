@@ -1,4 +1,4 @@
-// Walks two tensors of the same dims side by side, in runs of row-major numbers.
+// Two tensors of the same dims side by side, in runs of row-major numbers, dense or sparse.
 #pragma once
 
 #include <array>
@@ -130,6 +130,8 @@ template <typename Real>
 Real absent_value(DType dtype) {
   return widen_code<Real>(dtype, 0);
 }
+
+// Walks two tensors of the same dims side by side, in runs of row-major numbers.
 
 // Walks two tensors of the same dims side by side, in runs of row-major numbers.
 

@@ -1,4 +1,5 @@
-// Walks two tensors of the same dims side by side and scores every pair of elements.
+// Walks two tensors of the same dims side by side, scores every pair of elements, and keeps the
+// largest errors.
 #pragma once
 
 #include "btf/execution.h"
@@ -6,6 +7,8 @@
 #include "kernels/compare/compare.h"
 
 namespace btf {
+
+// Walks two tensors of the same dims side by side and scores every pair of elements.
 
 // A tolerance that is effective() made ready for both sides. Codes step by their scale, of both
 // sides by the larger one; where one has several, by the dtype of the other.

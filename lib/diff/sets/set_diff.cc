@@ -1,3 +1,4 @@
+// diff() of two sets: the run over the pairs that are wanted.
 #include "btf/diff/set_diff.h"
 
 #include <algorithm>

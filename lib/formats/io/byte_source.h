@@ -1,4 +1,4 @@
-// Where bytes come from.
+// Where bytes come from: files, memory, pipes, and parts of other sources.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,6 +19,8 @@
 #include "formats/io/output.h"
 
 namespace btf {
+
+// Where bytes come from.
 
 // A frame of a compressed file: its bytes of the content, and what is wrong with it.
 struct FrameCheck {

@@ -1,4 +1,5 @@
-// Names by globs, as the shell has them; `*` matches slashes too.
+// Names of files: globs, as the shell has them (`*` matches slashes too), endings of compressed
+// files, and equal names.
 #pragma once
 
 #include <fnmatch.h>
@@ -17,6 +18,8 @@
 #include "formats/io/byte_source.h"
 
 namespace btf {
+
+// Names by globs, as the shell has them; `*` matches slashes too.
 
 inline bool glob_matches(const std::string& glob, const std::string& name) {
   return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;

@@ -1,4 +1,5 @@
-// Shared by reading and writing files: a descriptor that closes itself, errno in words.
+// Where bytes go: sinks, the kind of file at an output path, and a file that is replaced as a
+// whole. Here and in byte_source.h are the only system calls on files.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,6 +21,8 @@
 #include "btf/error.h"
 
 namespace btf {
+
+// Shared by reading and writing files: a descriptor that closes itself, errno in words.
 
 class Descriptor {
  public:

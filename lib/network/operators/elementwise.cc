@@ -1,3 +1,4 @@
+// Operators of one element, and of elements at one place.
 #include <array>
 #include <cmath>
 #include <limits>

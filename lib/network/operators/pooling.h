@@ -1,4 +1,4 @@
-// Elements that stand on one line of a tensor, or in one group: what is summed up or compared.
+// Windows and lines of elements, and the operators that pool them.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 #include "network/node.h"
 
 namespace btf::network {
+
+// Elements that stand on one line of a tensor, or in one group: what is summed up or compared.
 
 // The elements of a tensor with the same index in all dims but some. Groups are numbered in the
 // row-major order of the dims that stay.

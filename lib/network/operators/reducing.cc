@@ -1,4 +1,4 @@
-// Reductions: many elements to one.
+// Reductions, softmaxes and logarithms of sums: many elements to one.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -340,6 +340,8 @@ MadeOperator make_lrn(const Call& call) {
 }
 
 namespace {
+
+// Reductions: many elements to one.
 
 // Reductions: many elements to one.
 

@@ -1,4 +1,4 @@
-// A tensor whose elements stand between those of another: what Resize and Upsample make.
+// Resize and Upsample: elements between those of another tensor.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +15,8 @@
 
 namespace btf::network {
 namespace {
+
+// A tensor whose elements stand between those of another: what Resize and Upsample make.
 
 enum class ResizeMode : std::uint8_t { nearest, linear, cubic };
 

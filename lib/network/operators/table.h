@@ -1,4 +1,4 @@
-// The operators of ONNX that are computed here, element by element: a row each.
+// The table of operators: a row for each, by families.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@
 #include "network/operators/pooling.h"
 
 namespace btf::network {
+
+// The operators of ONNX that are computed here, element by element: a row each.
 
 // How errors of a node's inputs come to its result.
 enum class ErrorPropagation : std::uint8_t {

@@ -1,4 +1,4 @@
-// Density levels and axis names, shared by the heat maps in text and HTML.
+// Heat maps: density levels and axis names, and the map in text.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "btf/layout.h"
 
 namespace btf::report {
+
+// Density levels and axis names, shared by the heat maps in text and HTML.
 
 // A cell is of the first level whose bound its share of mismatches is below. The scale is the same
 // in every picture, so that pictures compare.

@@ -1,3 +1,4 @@
+// The page of fit: layers, ranges as a chart, and scales.
 #include <fmt/format.h>
 
 #include <algorithm>

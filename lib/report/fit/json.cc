@@ -1,3 +1,4 @@
+// btftool/fit/1: layers and scales as JSON.
 #include "report/text/json.h"
 
 #include <algorithm>

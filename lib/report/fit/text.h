@@ -1,4 +1,4 @@
-// The words for what is found of layers.
+// The report of fit in text, its words, its tables, and the lists for other tools.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,8 @@
 #include "report/text/json.h"
 
 namespace btf::report {
+
+// The words for what is found of layers.
 
 // The verdict on layers: "2 of 10 layers must stay float32; 1 cannot be judged"
 std::string verdict_words(const FitOfType& type);

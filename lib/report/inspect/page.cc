@@ -1,3 +1,4 @@
+// The page of inspect: its table, its drawings, its style.
 #include "report/page/page.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The page of layers: its chart and its tables.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// "btftool/layers/1"
+// btftool/layers/1: written, and read back.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,8 @@
 #include "report/text/json.h"
 
 namespace btf::report {
+
+// "btftool/layers/1"
 
 inline constexpr std::string_view kLayersSchema = "btftool/layers/1";
 

@@ -1,4 +1,5 @@
-// The sentences of a report, in the order of a reader's questions; all formats share them.
+// The sentences of a report on layers, in the order of a reader's questions, shared by all formats;
+// and the command that shows more.
 #pragma once
 
 #include <string>
@@ -17,6 +18,8 @@ std::vector<std::string> words_of_numbers(const LayerRun& run);
 
 // The options that say what codes stand for, as LayerRun::scales has them.
 std::vector<std::string> scale_words(const LayerOptions& options);
+
+// The sentences of a report, in the order of a reader's questions; all formats share them.
 
 // The sentences of a report, in the order of a reader's questions; all formats share them.
 

@@ -1,3 +1,4 @@
+// The report on layers in text, with the line that shows errors along the order.
 #include "report/text/text.h"
 
 #include <fmt/format.h>

@@ -1,10 +1,12 @@
-// A pair of files in a saved report, without its tensors.
+// A report of a comparison in JSON, read back and checked.
 #pragma once
 
 #include "btf/report/report.h"
 #include "report/text/json.h"
 
 namespace btf::report {
+
+// A pair of files in a saved report, without its tensors.
 
 // `name`: the member that has the pair's name.
 SetDiffResult::Pair saved_pair(const JsonNode& node, const char* name);

@@ -1,4 +1,5 @@
-// Pieces of text that reports and commands have in common.
+// Pieces of text that reports and commands share: characters and their width, colours, columns,
+// XML.
 #pragma once
 
 #include <cstddef>
@@ -76,6 +77,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& names, std:
 
 // Control characters that XML forbids as "\x1b"; U+FFFD for what is not UTF-8 or no character.
 std::string xml_text(std::string_view text);
+
+// Pieces of text that reports and commands have in common.
 
 // Pieces of text that reports and commands have in common.
 

@@ -1,4 +1,4 @@
-// Which names of two lists belong together.
+// Which names of two lists belong together: tiers, a prefix of all names, and maps.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ struct MappedNames {
 
 MappedNames map_names(std::span<const std::string> left, std::span<const std::string> right,
                       const NameMap& map);
+
+// Which names of two lists belong together.
 
 // Which names of two lists belong together.
 

@@ -1,4 +1,4 @@
-// The pairs given by --pair: which tensor of one side is compared with which of the other.
+// The pairs that options name: --pair, and --tensor of pairs.
 #pragma once
 
 #include <optional>
@@ -44,6 +44,8 @@ class Picked {
   Side golden_;
   bool all_but_ = true;  // nothing is taken, so all is that is not left out
 };
+
+// The pairs given by --pair: which tensor of one side is compared with which of the other.
 
 // The pairs given by --pair: which tensor of one side is compared with which of the other.
 

@@ -1,4 +1,4 @@
-// The options of convert. Only this folder includes it.
+// The options of convert, with specs and scales. Only this folder includes it.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +62,8 @@ void add_blocks(CLI::App& app, std::vector<std::uint64_t>& blocks, const char* g
 void check_blocks(const CLI::App& app);
 
 void add_scales(CLI::App& app, const ScaleOptions& options, const char* group);
+
+// The options of convert. Only this folder includes it.
 
 // The options of convert. Only this folder includes it.
 

@@ -1,4 +1,5 @@
-// The options of a command that is run in parts. Only this folder includes it.
+// The options of inspect, repair, and of a command that is run in parts. Only this folder includes
+// it.
 #pragma once
 
 #include <initializer_list>
@@ -9,6 +10,8 @@
 #include "cli/support.h"
 
 namespace btftool {
+
+// The options of a command that is run in parts. Only this folder includes it.
 
 // --shard, --part, --resume
 void declare_part(CLI::App& app, std::optional<PartOptions>& part);

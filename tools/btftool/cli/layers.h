@@ -1,9 +1,11 @@
-// The options of layers. Only this folder includes it.
+// The options of layers and fit. Only this folder includes it.
 #pragma once
 
 #include "cli/support.h"
 
 namespace btftool {
+
+// The options of layers. Only this folder includes it.
 
 void declare_layers(CLI::App& app, LayersCommand& command);
 

@@ -1,4 +1,4 @@
-// A map of names that --map gives.
+// btftool diff, and the map of names that --map gives.
 #pragma once
 
 #include <string>
@@ -7,6 +7,8 @@
 #include "io/context.h"
 
 namespace btftool {
+
+// A map of names that --map gives.
 
 // One without a line that says something is warned of.
 btf::Result<btf::NameMap> read_name_map(const Context& context, const std::string& path);

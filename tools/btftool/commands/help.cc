@@ -1,3 +1,4 @@
+// btftool explain and completion: words of reports, and scripts for shells.
 #include <fmt/format.h>
 #include <unistd.h>
 

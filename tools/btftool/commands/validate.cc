@@ -1,4 +1,4 @@
-// btftool validate: is it well-formed?
+// btftool validate and repair: is a file well-formed, and what can be saved of it?
 #include "btf/validate.h"
 
 #include <fmt/format.h>
@@ -26,6 +26,8 @@
 
 namespace btftool {
 namespace {
+
+// btftool validate: is it well-formed?
 
 // The total for progress; 0 if it is not a file.
 std::uint64_t size_of(const std::string& path) {

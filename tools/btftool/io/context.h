@@ -1,4 +1,4 @@
-// The context of every command.
+// The context of every command: standard output, the log, JSON, pictures, and findings counted.
 #pragma once
 
 #include <cstddef>
@@ -192,6 +192,8 @@ class PictureTarget {
   bool shown_;  // in the terminal
   btf::PictureForm form_;
 };
+
+// The context of every command.
 
 // The context of every command.
 

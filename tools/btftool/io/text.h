@@ -1,4 +1,5 @@
-// Text for standard output: pieces that reports have too, and its width.
+// Text in and out: standard output and its width, files that are read as text, progress, Ctrl-C,
+// exit codes.
 #pragma once
 
 #include <atomic>
@@ -100,6 +101,8 @@ btf::Result<std::string> read_text(const std::string& path);
 // Text for standard output: pieces that reports have too, and its width.
 
 using namespace btf::report;
+
+// Text for standard output: pieces that reports have too, and its width.
 
 // How wide standard output, or another descriptor, is: $COLUMNS, else what its terminal says, else
 // 80.

@@ -1,4 +1,5 @@
-// diff --image: the worst of the tensors that differ, as a picture.
+// All reports of a run of diff as one: what is written where, the command to type next, and the
+// picture.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include "reports/diff_part.h"
 
 namespace btftool {
+
+// diff --image: the worst of the tensors that differ, as a picture.
 
 class DifferencePicture {
  public:

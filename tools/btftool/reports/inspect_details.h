@@ -1,5 +1,4 @@
-// inspect of a TensorRT engine's layer list: its tensors as a manifest would have them, without
-// data.
+// Details that inspect shows: values, and a TensorRT engine's layer list.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +17,9 @@
 #include "io/context.h"
 
 namespace btftool {
+
+// inspect of a TensorRT engine's layer list: its tensors as a manifest would have them, without
+// data.
 
 btf::Status inspect_engine(const Context& context, const InspectOptions& options,
                            const std::string& path);

@@ -1,4 +1,4 @@
-// Percentiles, histogram and channels as JSON and as lines of text.
+// The output of inspect as text, with percentiles, histogram and channels.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include "reports/inspect_details.h"
 
 namespace btftool {
+
+// Percentiles, histogram and channels as JSON and as lines of text.
 
 void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details);
 

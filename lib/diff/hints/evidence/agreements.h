@@ -1,4 +1,5 @@
-// The meanings of agreement that causes are looked for with.
+// When two numbers agree for a search, how that is said, and how likely chance is to make a sample
+// agree.
 #pragma once
 
 #include <algorithm>
@@ -115,6 +116,8 @@ PairBits agreeing(const Real* actual, const Real* golden, std::uint64_t count,
 template <typename Real>
 PairBits accepted_pairs(const Real* actual, const Real* golden, std::uint64_t count,
                         const Agreement& agreement);
+
+// The meanings of agreement that causes are looked for with.
 
 // The meanings of agreement that causes are looked for with.
 

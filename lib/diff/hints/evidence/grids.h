@@ -1,4 +1,5 @@
-// Grids that numbers are seen to stand on.
+// Evenly spaced numbers: which grid the numbers of a side are on, as codes or rounding make it, and
+// what the limits of a dtype leave of it.
 #pragma once
 
 #include <limits>
@@ -14,6 +15,8 @@
 #include "kernels/number/steps.h"
 
 namespace btf::hints {
+
+// Grids that numbers are seen to stand on.
 
 // Numbers of limited significant bits, none of them below `least`.
 class BinaryGrid {

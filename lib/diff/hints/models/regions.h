@@ -1,4 +1,5 @@
-// A simple set of indices along one axis that holds all mismatches, and how surprising that is.
+// Regions of mismatches: simple sets of indices along the axes that hold all of them, and how
+// surprising that is.
 #pragma once
 
 #include <array>
@@ -13,6 +14,8 @@
 #include "diff/hints/evidence/inquiry.h"
 
 namespace btf::hints {
+
+// A simple set of indices along one axis that holds all mismatches, and how surprising that is.
 
 struct IndexRange {
   std::uint64_t low = 0;

@@ -1,5 +1,5 @@
-// The orders in which elements may stand and the readings that their bits may have: what searches
-// try, each by its own agreement.
+// The orders in which elements may be stored and the ways in which their bits may be read, and the
+// searches that try them.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,9 @@
 #include "diff/hints/models/rearrangement.h"
 
 namespace btf::hints {
+
+// The orders in which elements may stand and the readings that their bits may have: what searches
+// try, each by its own agreement.
 
 // Layouts whose stored array is as large, but arranged in another way; the plainest first.
 using OtherLayout = std::pair<const LayoutSpec*, StridedLayout>;

@@ -1,3 +1,5 @@
+// Searches for elements that are right, but at other places: shifted, wrapped, in another order of
+// indices or parts, cut off at the end.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -1,3 +1,5 @@
+// Searches for ranges: numbers that were clipped at an end, and scales that were applied along
+// another axis.
 #include <algorithm>
 #include <cmath>
 #include <limits>

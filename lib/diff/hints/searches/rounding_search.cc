@@ -1,4 +1,5 @@
-// Another rounding mode: mismatches are one step, and all in one direction.
+// Searches for what the elements were computed with: another rounding mode or precision, another
+// activation, a softmax.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -424,6 +425,8 @@ SearchResult find_lost_bits(const Inquiry& inquiry) {
 }
 
 namespace {
+
+// Another rounding mode: mismatches are one step, and all in one direction.
 
 // Another rounding mode: mismatches are one step, and all in one direction.
 
