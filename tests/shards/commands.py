@@ -341,7 +341,7 @@ def check_files_from():
         ("validate", "/etc/passwd", ["a"], "no path below"),
         ("validate", "0/t0.npy\n0/t0.npy", ["a"], "there twice"),
         ("validate", "0", ["a"], "a/0: not a regular file"),
-        ("validate", "", ["a"], "names no file"),
+        ("validate", "", ["a"], "lists no files"),
         ("validate", "x", ["a/0/t0.npy"], "is no directory"),
         ("diff", "x", ["a/0/t0.npy", "b/0/t0.npy"], "is no directory"),
     ):

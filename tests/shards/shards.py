@@ -317,13 +317,13 @@ def check_killed():
 
 def check_words():
     for words, told in (
-        (["--shard", "0/3", "--part", "x"], "shards count from 1"),
-        (["--shard", "4/3", "--part", "x"], "there are 3"),
+        (["--shard", "0/3", "--part", "x"], "shards are numbered from 1"),
+        (["--shard", "4/3", "--part", "x"], "the last of 3 shards is 3/3"),
         (["--shard", "3", "--part", "x"], "K/N"),
         (["--shard", "1/0", "--part", "x"], "K/N"),
         (["--shard", "1/3"], "--part"),
         (["--resume"], "--part"),
-        (["--part", "-"], "name of a file"),
+        (["--part", "-"], "file name"),
         (["--part", "x", "--json"], "btftool merge"),
     ):
         done = run("diff", *words, "out", "golden")

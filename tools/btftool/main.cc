@@ -1,4 +1,4 @@
-// The one place where an error becomes a line of text and an exit code.
+// Runs a command, and turns its error into a message and an exit code.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,17 +22,17 @@
 namespace btftool {
 namespace {
 
-// An empty variable is none.
-btf::Status take_cpu_level() {
+// Applies the environment variable BTF_CPU, unless it is empty.
+btf::Status set_cpu_level() {
   const char* const level = std::getenv("BTF_CPU");
   if (level == nullptr || *level == '\0') return {};
-  const btf::Status taken = btf::use_cpu_level(level);
-  if (!taken) return std::unexpected(taken.error().within("BTF_CPU"));
+  const btf::Status status = btf::use_cpu_level(level);
+  if (!status) return std::unexpected(status.error().within("BTF_CPU"));
   return {};
 }
 
 btf::Result<int> run(const Context& context, const Command& command) {
-  BTF_TRY(take_cpu_level());
+  BTF_TRY(set_cpu_level());
   struct Runner {
     const Context& context;
     btf::Result<int> operator()(const InspectOptions& o) const { return run_inspect(context, o); }
@@ -65,9 +65,9 @@ bool asks_for_json(const Command& command) {
       command);
 }
 
-// So that whoever reads JSON has something to read.
+// The document that --json prints in place of a report if the command fails.
 std::string error_document(const btf::Error& error) {
-  const auto or_null = [](bool there, auto&& value) { return there ? Json(value) : Json(); };
+  const auto or_null = [](bool set, auto&& value) { return set ? Json(value) : Json(); };
   return dump({{"schema", "btftool/error/1"},
                {"error", error.text()},
                {"file", or_null(!error.file.empty(), error.file)},
@@ -97,7 +97,7 @@ int run(const Invocation& invocation) {
   if (exit_code) return finish(out, log, *exit_code);
   const btf::Error& error = exit_code.error();
   if (json && error.code != btf::ErrorCode::closed_pipe && error.code != btf::ErrorCode::cancelled)
-    out.instead(error_document(invocation.names.in(error)));
+    out.instead(error_document(invocation.names.translate(error)));
   finish(out, log, kTrouble);
   if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
   log.error(exit_code.error());
@@ -105,9 +105,9 @@ int run(const Invocation& invocation) {
   return kTrouble;
 }
 
-// A closed standard descriptor would be given to the next file that is opened, and messages would
-// go into the output file. What takes its place fails as a closed one does: it cannot be read (0)
-// or written (1, 2).
+// Opens standard descriptors that are closed. Otherwise the next file that is opened would get such
+// a number, and messages could go into the output file. The replacement still fails as a closed one
+// would: descriptor 0 cannot be read, 1 and 2 cannot be written.
 void occupy_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -115,30 +115,30 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   occupy_standard_descriptors();
-  // A file size limit is then an error of write(), with a message.
+  // With this, exceeding the file size limit is an error of write() that is reported.
   std::signal(SIGXFSZ, SIG_IGN);
   const auto parsed = parse_command_line(argc, argv);
   if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
   Log log(GlobalOptions{}, OptionNames(""));
-  if (const auto* information = std::get_if<Information>(&parsed)) {
+  if (const auto* information = std::get_if<RequestedText>(&parsed)) {
     Output out(When::never, false);
     out.text(information->text(output_columns()));
     return finish(out, log, kSame);
   }
-  const auto& wrong = std::get<UsageError>(parsed);
+  const auto& error = std::get<UsageError>(parsed);
   if (std::any_of(argv, argv + argc,
                   [](const char* word) { return word == std::string_view("--json"); })) {
     Output out(When::never, true);
-    out.instead(error_document({.message = wrong.message}));
+    out.instead(error_document({.message = error.message}));
     finish(out, log, kTrouble);
   }
-  const std::string space = wrong.command.empty() ? "" : " ";
-  log.error(wrong.message);
-  log.error("Try 'btftool" + space + wrong.command + " --help'");
+  const std::string space = error.command.empty() ? "" : " ";
+  log.error(error.message);
+  log.error("Try 'btftool" + space + error.command + " --help'");
   return kTrouble;
 }
 
-// Needs no memory, unlike the log.
+// Writes a message without allocating memory.
 int give_up(std::string_view why, std::string_view what = "") noexcept {
   for (const std::string_view text :
        {std::string_view("btftool: "), why, what, std::string_view("\n")})
@@ -146,14 +146,14 @@ int give_up(std::string_view why, std::string_view what = "") noexcept {
   return kTrouble;
 }
 
-// Destructors of the JSON library allocate: where memory is short they end here.
+// Destructors of the JSON library allocate memory, so running out of it may end here.
 [[noreturn]] void on_terminate() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     ::_exit(give_up("out of memory"));
   } catch (...) {
-    // A fault of this program, to be looked at in a debugger.
+    // A bug: abort() below leaves a core dump.
   }
   std::abort();
 }

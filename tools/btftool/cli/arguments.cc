@@ -34,18 +34,18 @@ Result<btf::SliceRange> parse_range(std::string_view text) {
   }
   if (!good || numbers[2] == 0)
     return fail(ErrorCode::invalid_argument,
-                "'" + std::string(text) + "' is not a slice: start:stop:step was expected");
+                "'" + std::string(text) + "' is not a slice: expected start:stop:step");
   return btf::SliceRange{numbers[0], numbers[1], numbers[2].value_or(1)};
 }
 
-// Numbers of dims, or of sizes; `otherwise` says what was expected.
-Result<std::vector<std::int64_t>> parse_numbers(std::string_view text, std::string_view otherwise) {
+// `expected` is what an error message says that each number must be.
+Result<std::vector<std::int64_t>> parse_numbers(std::string_view text, std::string_view expected) {
   std::vector<std::int64_t> numbers;
   for (const std::string_view part : split(text, ',')) {
     const auto number = parse_integer(part);
     if (!number)
       return fail(ErrorCode::invalid_argument,
-                  "'" + std::string(part) + "' is not a " + std::string(otherwise));
+                  "'" + std::string(part) + "' is not a " + std::string(expected));
     numbers.push_back(*number);
   }
   return numbers;
@@ -88,12 +88,12 @@ std::optional<double> parse_decibels(std::string_view text) {
   return parse_real(text);
 }
 
-std::string glob_trouble(std::string_view glob) {
-  if (glob.empty()) return "is empty and matches nothing";
+std::string glob_error(std::string_view glob) {
+  if (glob.empty()) return "is empty, so it matches nothing";
   for (std::size_t at = 0; at < glob.size(); ++at) {
     if (glob[at] == '\\' && ++at == glob.size()) return "ends in a backslash";
     if (glob[at] != '[' || (at > 0 && glob[at - 1] == '\\')) continue;
-    // A bracket that comes first in a class is one of its characters.
+    // A ] at the beginning of a class is one of its characters.
     std::size_t first = at + 1;
     if (first < glob.size() && (glob[first] == '!' || glob[first] == '^')) ++first;
     if (first < glob.size() && glob[first] == ']') ++first;
@@ -121,7 +121,8 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
   if (parts.size() != dims.size())
     return fail(ErrorCode::invalid_argument,
                 "index " + std::string(text) + " has " + std::to_string(parts.size()) +
-                    " numbers, the tensor has rank " + std::to_string(dims.size()));
+                    (parts.size() == 1 ? " number" : " numbers") + ", but the tensor has rank " +
+                    std::to_string(dims.size()));
   btf::Dims index;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const auto number = parse_integer(parts[d]);
@@ -163,7 +164,7 @@ Result<btf::Slice> parse_slice(std::string_view text) {
     if (!number)
       return fail(
           ErrorCode::invalid_argument,
-          "'" + std::string(part) + "' is not a slice: an index or start:stop:step was expected");
+          "'" + std::string(part) + "' is not a slice: expected an index or start:stop:step");
     slice.parts.emplace_back(*number);
   }
   return slice;

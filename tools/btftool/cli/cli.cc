@@ -29,14 +29,14 @@ CLI::App& add_subcommand(CLI::App& parent, const char* name, const char* help) {
 class InspectArguments final : public Subcommand {
  public:
   explicit InspectArguments(CLI::App& parent)
-      : Subcommand(parent, "inspect", "list tensors; statistics, values") {
+      : Subcommand(parent, "inspect", "list tensors, their statistics and values") {
     declare_operands("FILE...", "files to inspect; - is stdin");
     declare_inspect(app(), options_);
     add_input_spec(app(), spec_);
   }
 
   Command finish(const GlobalOptions&) override {
-    if (operands_.empty()) throw Wrong("missing operand FILE");
+    if (operands_.empty()) throw OptionError("missing operand FILE");
     finish_inspect(app(), options_, operands_);
     options_.open = spec_.finish("--input-spec");
     return options_;
@@ -44,16 +44,17 @@ class InspectArguments final : public Subcommand {
 
  private:
   InspectOptions options_;
-  SpecWords spec_;
+  RawSpecs spec_;
 };
 
 class ConvertArguments final : public Subcommand {
  public:
   explicit ConvertArguments(CLI::App& parent)
-      : Subcommand(parent, "convert", "change layout, dtype, sparsity; select tensors") {
-    declare_operands(
-        "IN... OUT",
-        "files or directories, and the output; - is stdin or stdout; OUT may be an IN");
+      : Subcommand(parent, "convert",
+                   "change layout, dtype or sparsity; select, rename and reshape tensors") {
+    declare_operands("IN... OUT",
+                     "input files or directories, and the output; - is stdin or\n"
+                     "stdout; OUT may be one of the inputs");
     declare_output(output_);
     declare_convert(app(), command_, words_);
   }
@@ -62,29 +63,32 @@ class ConvertArguments final : public Subcommand {
     if (output_) operands_.push_back(*output_);
     if (operands_.size() < 2) expect({"IN", "OUT"});
     command_.output = operands_.back();
-    command_.output_said = output_.has_value();
+    command_.output_by_option = output_.has_value();
     operands_.pop_back();
     command_.inputs = operands_;
     finish_convert(app(), words_, command_);
     finish_part(app(), operands_, {"--json"}, command_.part);
     if (command_.part && !command_.many_outputs)
-      throw Wrong("--part needs an OUT that gets a file for each of several: 'dir/', not '" +
-                  command_.output + "'");
+      throw OptionError("--part needs a directory as OUT, such as 'dir/', not '" + command_.output +
+                        "': each input file becomes a file there");
     command_.convert.execution = global.execution();
     return command_;
   }
 
  private:
   ConvertCommand command_;
-  ConvertWords words_;
+  RawConvertOptions words_;
   std::optional<std::string> output_;
 };
 
 class DiffArguments final : public Subcommand {
  public:
   explicit DiffArguments(CLI::App& parent)
-      : Subcommand(parent, "diff", "compare within a tolerance; where and why they differ") {
-    declare_operands("ACTUAL GOLDEN", "the file to judge and the reference");
+      : Subcommand(parent, "diff",
+                   "compare tensors within tolerances; show where and why they differ") {
+    declare_operands(
+        "ACTUAL GOLDEN",
+        "the file or directory to check, and the reference;\none of them may be -, stdin");
     declare_diff(app(), command_);
     add_diff_specs(app(), specs_, "What is compared");
   }
@@ -100,22 +104,21 @@ class DiffArguments final : public Subcommand {
 
  private:
   DiffCommand command_;
-  DiffSpecWords specs_;
+  RawDiffSpecs specs_;
 };
 
 class ValidateArguments final : public Subcommand {
  public:
   explicit ValidateArguments(CLI::App& parent)
       : Subcommand(parent, "validate", "check whether files are well-formed") {
-    declare_operands("FILE...", "files to check; - is stdin");
-    app().add_flag("--strict", options_.strict, "warnings count as errors");
-    app().add_flag("--nan", options_.checks.finite, "NaN and Inf among the elements are errors");
+    declare_operands("FILE...", "files or directories to check; - is stdin");
+    app().add_flag("--strict", options_.strict, "treat warnings as errors");
+    app().add_flag("--nan", options_.checks.finite, "report NaN and Inf elements as errors");
     add_recipient(app(), options_.checks.recipient,
-                  "data that this program cannot read is an error");
-    app().add_flag("--all", options_.all, "every finding, without a limit");
+                  "report data that this program cannot read as errors");
+    app().add_flag("--all", options_.all, "print every finding, without a limit");
     app().add_flag("--json", options_.json, "print one JSON document");
-    add_files_from(app(), options_.listed,
-                   "of directories: these files, a line for each, in place of\nall; - is stdin");
+    add_files_from(app(), options_.listed, kFilesFromHelp);
     add_input_spec(app(), spec_);
     declare_part(app(), options_.part);
     app().footer(
@@ -126,7 +129,7 @@ class ValidateArguments final : public Subcommand {
   }
 
   Command finish(const GlobalOptions&) override {
-    if (operands_.empty()) throw Wrong("missing operand FILE");
+    if (operands_.empty()) throw OptionError("missing operand FILE");
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
     options_.open.listed = options_.listed;
@@ -136,16 +139,16 @@ class ValidateArguments final : public Subcommand {
 
  private:
   ValidateOptions options_;
-  SpecWords spec_;
+  RawSpecs spec_;
 };
 
 class LayersArguments final : public Subcommand {
  public:
   explicit LayersArguments(CLI::App& parent)
       : Subcommand(parent, "layers",
-                   "compare two sets of dumped layers: which broke first, and why") {
+                   "compare the layers that two runs dumped: which broke first, and why") {
     declare_operands("ACTUAL GOLDEN",
-                     "files or directories of tensors: to judge, and the reference");
+                     "files or directories of tensors: the run to check, and the\nreference");
     declare_layers(app(), command_);
     add_layers_specs(app(), actual_spec_, golden_spec_, "What is compared");
   }
@@ -153,7 +156,7 @@ class LayersArguments final : public Subcommand {
   Command finish(const GlobalOptions& global) override {
     if (!command_.from_json) expect({"ACTUAL", "GOLDEN"});
     finish_layers(app(), command_, operands_);
-    // Dims of an engine's tensors go with the side that has one.
+    // --shape is for the side that has an engine.
     if (names_engine(golden_spec_)) {
       golden_spec_.shapes = actual_spec_.shapes;
       if (!names_engine(actual_spec_)) actual_spec_.shapes.clear();
@@ -171,16 +174,16 @@ class LayersArguments final : public Subcommand {
 
  private:
   LayersCommand command_;
-  SpecWords actual_spec_;
-  SpecWords golden_spec_;
+  RawSpecs actual_spec_;
+  RawSpecs golden_spec_;
 };
 
 class FitArguments final : public Subcommand {
  public:
   explicit FitArguments(CLI::App& parent)
       : Subcommand(parent, "fit",
-                   "which layers fit fp16 or bf16, and which scales int8 or fp8 take") {
-    declare_operands("GOLDEN...", "dumps of a float32 run: each a file or directory of tensors");
+                   "find the layers that can run in fp16 or bf16, and scales for int8 or fp8") {
+    declare_operands("GOLDEN...", "dumps of float32 runs, each a file or directory of tensors");
     declare_fit(app(), command_);
     add_input_spec(app(), spec_);
   }
@@ -194,31 +197,32 @@ class FitArguments final : public Subcommand {
 
  private:
   FitCommand command_;
-  SpecWords spec_;
+  RawSpecs spec_;
 };
 
 class MergeArguments final : public Subcommand {
  public:
   explicit MergeArguments(CLI::App& parent)
-      : Subcommand(parent, "merge", "one report of the parts that shards have made") {
-    declare_operands("PART...", "the files of --part, in any order");
+      : Subcommand(parent, "merge", "make one report of the results of shards") {
+    declare_operands("PART...", "the files that --part wrote, in any order");
     add_count(
         app(), "--expect", 1, btf::kMaxShards, [this](std::uint64_t n) { command_.expected = n; },
-        "the number of shards there must be");
+        "fail unless there are N shards");
     declare_reports(app(), command_.reports);
     declare_lists(app(), command_.emit);
     app().footer(
-        "Prints what one run would have printed.\n"
-        "Exit status: that of one run: 0 same, 1 different, 2 trouble; and 2 where a part is\n"
-        "missing, torn, changed, or of another command.\n"
-        "Example:\n"
+        "Run every shard first, with --shard and --part. Then merge prints what a single run would "
+        "have\nprinted.\n"
+        "Exit status: that of a single run; 2 if a part is missing, incomplete, changed, or of "
+        "another\ncommand.\n"
+        "Examples:\n"
+        "  btftool merge --expect 2 1.jsonl 2.jsonl --html report.html\n"
         "  btftool diff --close --shard 1/2 --part 1.jsonl out/ golden/\n"
-        "  btftool diff --close --shard 2/2 --part 2.jsonl out/ golden/\n"
-        "  btftool merge --expect 2 1.jsonl 2.jsonl --html report.html");
+        "  btftool diff --close --shard 2/2 --part 2.jsonl out/ golden/");
   }
 
   Command finish(const GlobalOptions&) override {
-    if (operands_.empty()) throw Wrong("missing operand PART");
+    if (operands_.empty()) throw OptionError("missing operand PART");
     finish_reports(app(), command_.reports);
     command_.parts = operands_;
     return command_;
@@ -232,7 +236,7 @@ class RepairArguments final : public Subcommand {
  public:
   explicit RepairArguments(CLI::App& parent)
       : Subcommand(parent, "repair", "recover tensors from a damaged file") {
-    declare_operands("IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
+    declare_operands("IN OUT", "input and output; - is stdin or stdout; OUT may be the\nsame file");
     declare_output(output_);
     declare_repair(app(), command_);
   }
@@ -255,10 +259,11 @@ class TypesArguments final : public Subcommand {
  public:
   explicit TypesArguments(CLI::App& parent)
       : Subcommand(parent, "types", "list dtypes and layouts, or explain one") {
-    declare_operands(
-        "[WHAT [DIMS]]",
-        "a dtype, a layout, or a format in TensorRT's words; dims to lay\nout: 1x3x2x2");
-    app().add_flag("--json", options_.json, "print the tables as one JSON document");
+    declare_operands("[WHAT [DIMS]]",
+                     "a dtype, a layout, or a format in TensorRT's notation; with\ndims such as "
+                     "1x3x2x2, where each "
+                     "element is stored");
+    app().add_flag("--json", options_.json, "print all dtypes and layouts as one JSON document");
     app().footer(
         "Examples:\n"
         "  btftool types bf16\n"
@@ -267,9 +272,10 @@ class TypesArguments final : public Subcommand {
   }
 
   Command finish(const GlobalOptions&) override {
-    if (operands_.size() > 2) throw Wrong("extra operand '" + operands_[2] + "'");
+    if (operands_.size() > 2) throw OptionError("extra operand '" + operands_[2] + "'");
     if (options_.json && !operands_.empty())
-      throw Wrong("--json takes no operand: it has all rows");
+      throw OptionError("--json prints all dtypes and layouts and takes no operand, not '" +
+                        operands_[0] + "'");
     if (!operands_.empty()) options_.what = operands_[0];
     if (operands_.size() > 1) options_.shape = operands_[1];
     return options_;
@@ -282,9 +288,11 @@ class TypesArguments final : public Subcommand {
 class ExplainArguments final : public Subcommand {
  public:
   explicit ExplainArguments(CLI::App& parent)
-      : Subcommand(parent, "explain", "what a word of a report means, and what to do") {
-    declare_operands("[WORD]", "of validate, diff, layers or fit; without it all are listed");
-    app().add_flag("--json", options_.json, "print all as one JSON document");
+      : Subcommand(parent, "explain", "explain a word of a report, and what to do about it") {
+    declare_operands("[WORD]",
+                     "a word that validate, diff, layers or fit print; without\nit, all words are "
+                     "listed");
+    app().add_flag("--json", options_.json, "print all words as one JSON document");
     app().footer(
         "Examples:\n"
         "  btftool explain data-past-end\n"
@@ -293,9 +301,9 @@ class ExplainArguments final : public Subcommand {
   }
 
   Command finish(const GlobalOptions&) override {
-    if (operands_.size() > 1) throw Wrong("extra operand '" + operands_[1] + "'");
+    if (operands_.size() > 1) throw OptionError("extra operand '" + operands_[1] + "'");
     if (options_.json && !operands_.empty())
-      throw Wrong("--json takes no operand: it has all words");
+      throw OptionError("--json prints all words and takes no operand, not '" + operands_[0] + "'");
     if (!operands_.empty()) options_.word = operands_[0];
     return options_;
   }
@@ -307,11 +315,11 @@ class ExplainArguments final : public Subcommand {
 class CompletionArguments final : public Subcommand {
  public:
   explicit CompletionArguments(CLI::App& parent)
-      : Subcommand(parent, "completion", "print a script that completes words in a shell") {
+      : Subcommand(parent, "completion", "print a completion script for a shell") {
     declare_operands("SHELL", "bash, zsh or fish");
     app().add_flag("--tensors", tensors_,
-                   "print the names of the tensors in the files that are\n"
-                   "operands then: the scripts ask for them");
+                   "print the names of tensors: operands are then files. The\n"
+                   "scripts call this");
     app().footer(
         "Examples:\n"
         "  source <(btftool completion bash)\n"
@@ -323,7 +331,7 @@ class CompletionArguments final : public Subcommand {
     if (tensors_) return CompletionOptions{.script = {}, .files = operands_};
     expect({"SHELL"});
     const auto shell = std::ranges::find(shells(), operands_[0], &Shell::name);
-    if (shell == shells().end()) throw Wrong(unknown(operands_[0]));
+    if (shell == shells().end()) throw OptionError(unknown(operands_[0]));
     return CompletionOptions{.script = shell->completion(declared(*app().get_parent())),
                              .files = {}};
   }
@@ -352,20 +360,20 @@ void Subcommand::declare_operands(const char* names, const char* help) {
 }
 
 void Subcommand::declare_output(std::optional<std::string>& output) {
-  add_text(app_, "-o,--output", output, "OUT", "the output, in place of the last operand");
+  add_text(app_, "-o,--output", output, "OUT", "the output, instead of the last operand");
 }
 
 void Subcommand::append_operands(const std::vector<std::string>& more) {
   operands_.insert(operands_.end(), more.begin(), more.end());
   if (std::ranges::find(operands_, std::string()) != operands_.end())
-    throw Wrong("an operand is empty");
+    throw OptionError("an operand is empty");
 }
 
 void Subcommand::expect(std::initializer_list<const char*> names) const {
   if (operands_.size() < names.size())
-    throw Wrong(std::string("missing operand ") + *(names.begin() + operands_.size()));
+    throw OptionError(std::string("missing operand ") + *(names.begin() + operands_.size()));
   if (operands_.size() > names.size())
-    throw Wrong("extra operand '" + operands_[names.size()] + "'");
+    throw OptionError("extra operand '" + operands_[names.size()] + "'");
 }
 
 std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
@@ -386,59 +394,59 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
 
 namespace {
 
-// The level of --compress without a value.
-const std::string kDefaultLevel = std::to_string(btf::kDefaultCompression);
+const std::string kDefaultCompressionLevel = std::to_string(btf::kDefaultCompression);
 constexpr const char* kVersion = "btftool " BTFTOOL_VERSION "\n";
 
 void setup_globals(CLI::App& app, GlobalOptions& options) {
   const std::vector<std::pair<std::string, When>> when{
       {"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
-  app.add_flag("-q,--quiet", options.quiet, "only errors on stderr; diff: only the exit code");
-  app.add_flag("-v,--verbose", options.verbose, "say what is done, on stderr");
+  app.add_flag("-q,--quiet", options.quiet,
+               "print only errors to stderr; diff: see the exit status");
+  app.add_flag("-v,--verbose", options.verbose, "print to stderr what is being done");
   add_choice(app, "--color", options.color, when, "colour the output; auto: on a terminal");
   add_choice(app, "--progress", options.progress, when,
              "show progress on stderr; auto: on a terminal, after a second");
   add_count(
       app, "-j,--jobs", 1, 1024,
       [&options](std::uint64_t n) { options.jobs = static_cast<unsigned>(n); },
-      "threads; the result does not depend on it");
+      "number of threads; it does not change the results");
   add_words(
       app, "--max-memory", "SIZE",
       [&options](const std::string& text) { options.max_memory = parse_memory(text); },
-      "memory to stay within: 16M and more; default 256M");
+      "memory limit of the process, 16M or more (256M)");
 }
 
-// Options whose value may be left out. A bare one takes the next word if that can be a value;
-// what is not made of these characters is an operand.
+// An option whose value may be left out. The next word is its value if it has a digit and only
+// `characters`; any other word is an operand.
 struct OptionalValue {
   std::string_view option;
   std::string_view characters;
-  std::string otherwise;
+  std::string default_value;
 };
 
 const OptionalValue* find_optional_value(std::string_view word) {
   static const OptionalValue kRows[] = {{"--values", "0123456789", std::to_string(kValuesShown)},
                                         {"--histogram", "0123456789", std::to_string(kBinsShown)},
                                         {"--percentiles", "0123456789.,", kPercentilesShown},
-                                        {"--heatmap", "0123456789,-", kPickedAxes},
+                                        {"--heatmap", "0123456789,-", kAutomaticAxes},
                                         {"--squeeze", "0123456789,-", std::string(kAllDims)},
-                                        {"--compress", "0123456789", kDefaultLevel}};
+                                        {"--compress", "0123456789", kDefaultCompressionLevel}};
   const auto* row = std::ranges::find(kRows, word, &OptionalValue::option);
   return row == std::end(kRows) ? nullptr : row;
 }
 
-// Words behind "--" are operands and go to `operands`.
+// Returns the words for the parser, last word first. Words after "--" go to `operands` instead.
 std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>& operands) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (const auto mark = std::ranges::find(words, "--"); mark != words.end()) {
     operands.assign(mark + 1, words.end());
     words.erase(mark, words.end());
   }
-  // The parser would take the next word for a value that is empty.
+  // For "--option=" the parser would take the next word as the value.
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with("--") || !words[i].ends_with('=')) continue;
     words[i].pop_back();
-    if (find_optional_value(words[i]) != nullptr) throw Wrong(words[i] + "= needs a value");
+    if (find_optional_value(words[i]) != nullptr) throw OptionError(words[i] + "= needs a value");
     words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, "");
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -452,14 +460,14 @@ std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>
       words[i] += "=" + words[i + 1];
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     } else {
-      words[i] += "=" + row->otherwise;
+      words[i] += "=" + row->default_value;
     }
   }
-  std::ranges::reverse(words);  // the parser takes them from the back
+  std::ranges::reverse(words);
   return words;
 }
 
-std::string meant(const std::string& word, const std::vector<std::string>& names) {
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
   return btf::did_you_mean(word.substr(0, word.find('=')),
                            std::vector<std::string_view>(names.begin(), names.end()));
 }
@@ -473,10 +481,10 @@ std::vector<std::string> command_names(const CLI::App& app) {
 std::string unknown_command(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names = command_names(app);
   names.emplace_back("help");
-  return "unknown command '" + word + "'" + meant(word, names);
+  return "unknown command '" + word + "'" + suggestion(word, names);
 }
 
-// The options of the whole program, and of the command that was given.
+// The names of the global options and of those of the command that was given.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   const auto add = [&](const CLI::App& of) {
@@ -494,7 +502,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   if (!unknown.empty()) {
     const std::string& word = unknown.front();
     if (!word.starts_with("-")) return unknown_command(app, word);
-    return "unrecognized option '" + word + "'" + meant(word, option_names(app));
+    return "unrecognized option '" + word + "'" + suggestion(word, option_names(app));
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return "missing command";
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
@@ -505,53 +513,52 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return text;
 }
 
-// Thrown for "help --man COMMAND"; empty: the page of the program.
+// Thrown for "help --man COMMAND". An empty command means the page of the program.
 struct CallForPage {
   std::string command;
 };
 
-// "help COMMAND" becomes "COMMAND --help". Words are in the parser's order, from the back.
-void ask_for_help(const CLI::App& app, std::vector<std::string>& words) {
+// Turns "help COMMAND" into "COMMAND --help". The last word comes first, as the parser wants it.
+void rewrite_help(const CLI::App& app, std::vector<std::string>& words) {
   const bool page = std::erase(words, "--man") > 0;
   if (words.size() > 2)
-    throw Wrong("help takes one command, not also '" + words[words.size() - 3] + "'");
+    throw OptionError("help takes one command; '" + words[words.size() - 3] + "' is one too many");
   words.back() = "--help";
   if (words.size() < 2) {
     if (page) throw CallForPage{};
     return;
   }
   if (const auto names = command_names(app); std::ranges::find(names, words.front()) == names.end())
-    throw Wrong(unknown_command(app, words.front()));
+    throw OptionError(unknown_command(app, words.front()));
   if (page) throw CallForPage{words.front()};
   std::ranges::reverse(words);
 }
 
-// Throws Wrong, and what the parser throws.
+// Throws OptionError, and what the parser throws.
 Invocation parse(CLI::App& app, const std::vector<std::unique_ptr<Subcommand>>& subcommands,
                  const GlobalOptions& global, int argc, char** argv) {
-  std::vector<std::string> behind_mark;
-  std::vector<std::string> words = prepare(argc, argv, behind_mark);
-  if (!words.empty() && words.back() == "help") ask_for_help(app, words);
+  std::vector<std::string> more_operands;
+  std::vector<std::string> words = prepare(argc, argv, more_operands);
+  if (!words.empty() && words.back() == "help") rewrite_help(app, words);
   app.parse(words);
   Subcommand& given = **std::ranges::find_if(subcommands, &Subcommand::given);
-  given.append_operands(behind_mark);
-  if (global.quiet && global.verbose) throw Wrong("--quiet and --verbose exclude each other");
+  given.append_operands(more_operands);
+  if (global.quiet && global.verbose) throw OptionError("--quiet and --verbose exclude each other");
   return {global, given.finish(global), OptionNames(given.name())};
 }
 
 }  // namespace
 
-std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
+std::variant<Invocation, RequestedText, UsageError> parse_command_line(int argc, char** argv) {
   CLI::App app("Inspects, converts, compares and validates files in the Binary Tensor Format.",
                "btftool");
   app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
   app.footer(
-      "'btftool COMMAND --help' has the options that are used first, --help-all all of them, "
-      "'btftool "
-      "help --man COMMAND' is its man page, and 'btftool help --man' that of btftool.");
-  app.set_help_flag("-h,--help", "this text; of a command: the options that are used first");
-  app.set_help_all_flag("--help-all", "all options of a command");
+      "'btftool COMMAND --help' prints the most used options of a command, --help-all all of them, "
+      "'btftool help --man COMMAND' its man page, and 'btftool help --man' that of btftool.");
+  app.set_help_flag("-h,--help", "print help; of a command: its most used options");
+  app.set_help_all_flag("--help-all", "print all options of a command");
   GlobalOptions global;
   setup_globals(app, global);
   const std::vector<std::unique_ptr<Subcommand>> subcommands = declare_subcommands(app);
@@ -560,7 +567,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     return parsed.empty() ? "" : parsed.front()->get_name();
   };
   const auto help = [&](bool all) {
-    return Information{
+    return RequestedText{
         [program = declared(app), command = command_name(), all](std::size_t columns) {
           return help_text(program, command, all, columns);
         }};
@@ -572,14 +579,14 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   } catch (const CLI::CallForAllHelp&) {
     return help(true);
   } catch (const CallForPage& page) {
-    return Information{
+    return RequestedText{
         [text = man_page(declared(app), page.command)](std::size_t) { return text; }};
   } catch (const CLI::CallForVersion&) {
-    return Information{[](std::size_t) { return std::string(kVersion); }};
+    return RequestedText{[](std::size_t) { return std::string(kVersion); }};
   } catch (const CLI::ParseError& error) {
     return UsageError{describe(error, app), command_name()};
-  } catch (const Wrong& wrong) {
-    return UsageError{OptionNames(command_name()).in(wrong.what()), command_name()};
+  } catch (const OptionError& error) {
+    return UsageError{OptionNames(command_name()).translate(error.what()), command_name()};
   }
 }
 

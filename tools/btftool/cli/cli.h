@@ -1,4 +1,4 @@
-// argv to options. The only file that knows the option parser.
+// Turns argv into the options of a command. Only this folder and help/ know the option parser.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,22 @@ class Subcommand {
 
   bool given() const { return app_.parsed(); }
   std::string name() const { return app_.get_name(); }
-  // Operands that stood behind a "--" and went past the parser. Throws Wrong.
+  // Adds the operands after a "--", which the parser does not see. Throws OptionError.
   void append_operands(const std::vector<std::string>& more);
-  // The command, once all is parsed. Throws Wrong if options contradict each other.
+  // Returns the command once everything is parsed. Throws OptionError if options contradict each
+  // other.
   virtual Command finish(const GlobalOptions& global) = 0;
 
  protected:
   Subcommand(CLI::App& parent, const char* name, const char* help);
 
   CLI::App& app() { return app_; }
-  // Names of the operands, in the help.
+  // `names` is how the help calls the operands.
   void declare_operands(const char* names, const char* help);
-  // -o OUT, for those that have an operand OUT.
+  // Declares -o OUT, for commands that have an operand OUT.
   void declare_output(std::optional<std::string>& output);
-  // Their number is checked here and not by the parser, so that the message can say it well.
+  // Throws OptionError unless there is one operand for each name. The parser could check the number
+  // too, but its message would not name the operand.
   void expect(std::initializer_list<const char*> names) const;
 
   std::vector<std::string> operands_;
@@ -44,8 +46,8 @@ class Subcommand {
   CLI::App& app_;
 };
 
-// The options of inspect, repair and fit, and the checks of what only shows once they are parsed;
-// these throw Wrong.
+// The options of inspect, repair and fit. The finish functions check how options go together and
+// throw OptionError.
 void declare_inspect(CLI::App& app, InspectOptions& options);
 void finish_inspect(const CLI::App& app, InspectOptions& options,
                     const std::vector<std::string>& operands);
@@ -57,26 +59,22 @@ void declare_fit(CLI::App& app, FitCommand& command);
 void declare_lists(CLI::App& app, std::vector<FitListFile>& lists);
 void finish_fit(const CLI::App& app, FitCommand& command, const std::vector<std::string>& operands);
 
-// All, declared to the parser, in the order in which the help lists them.
+// Declares all subcommands to the parser, in the order of the help.
 std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app);
 
-// argv to options. The only file that knows the option parser.
-
-// Requested text (--help, --version): to stdout, exit 0.
-struct Information {
+// Text that the user asked for (--help, --version). It goes to stdout, with exit status 0.
+struct RequestedText {
   std::function<std::string(std::size_t columns)> text;
 };
 
-// The fault of the command line, without the program's name, and the command whose help has more
-// (empty: the program's own).
 struct UsageError {
-  std::string message;
-  std::string command;
+  std::string message;  // without the program's name
+  std::string command;  // the command whose help is pointed to, or empty for the program's own
 };
 
-// Why the command's lists are none that its types have; empty: they are.
-std::string trouble_of_lists(const FitCommand& command);
+// Returns why --emit does not go with the types that are fitted, or an empty string if it does.
+std::string emit_error(const FitCommand& command);
 
-std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv);
+std::variant<Invocation, RequestedText, UsageError> parse_command_line(int argc, char** argv);
 
 }  // namespace btftool

@@ -1,4 +1,4 @@
-// The options of convert, with specs and scales. Only this folder includes it.
+// The options of convert, and the options for specs and scales, which other commands have too.
 #pragma once
 
 #include <cstdint>
@@ -12,42 +12,42 @@
 
 namespace btftool {
 
-struct SpecWords {
-  std::vector<std::string> specs;   // [GLOB=]SPEC, one of all files at most; @ENGINE
-  std::vector<std::string> shapes;  // NAME:DIMS, of an engine's tensors
+// Values of the options that describe raw files, before they are parsed.
+struct RawSpecs {
+  std::vector<std::string> specs;   // [GLOB=]SPEC or @ENGINE; at most one spec without a glob
+  std::vector<std::string> shapes;  // NAME:DIMS for tensors of an engine
   std::optional<std::string> layout_in;
   std::optional<std::string> nvmedia;
 
-  // `option` is the one that gave `spec`. Throws Wrong.
+  // `option` is the option that `specs` come from. Throws OptionError.
   btf::OpenOptions finish(const std::string& option) const;
-  // The same where specs may leave out the dims.
+  // The same where specs may leave out the dims: these become `rules`.
   void finish_layers(const std::string& option, btf::OpenOptions& open,
                      std::vector<SpecRule>& rules) const;
 };
 
-// Is one of the specs the layer list of an engine?
-bool names_engine(const SpecWords& words);
+// Returns true if one of the specs is the layer list of an engine.
+bool names_engine(const RawSpecs& words);
 
 // --input-spec, --layout-in, --nvmedia
-void add_input_spec(CLI::App& app, SpecWords& words);
+void add_input_spec(CLI::App& app, RawSpecs& words);
 
-// For layers: --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with
+// For layers: --actual-spec, --golden-spec, --layout-in and --nvmedia, which applies to
 // --actual-spec
-void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group);
+void add_layers_specs(CLI::App& app, RawSpecs& actual, RawSpecs& golden, const char* group);
 
-// Options of diff: the same with specs for single files and without dims.
-struct DiffSpecWords {
+// For diff, where specs may be for single files and leave out the dims.
+struct RawDiffSpecs {
   std::vector<std::string> actual;
   std::vector<std::string> golden;
-  SpecWords reading;  // --layout-in, --nvmedia
+  RawSpecs reading;  // --layout-in, --nvmedia, --shape
 
-  // Throws Wrong.
+  // Throws OptionError.
   void finish(DiffCommand& command) const;
 };
-void add_diff_specs(CLI::App& app, DiffSpecWords& words, const char* group);
+void add_diff_specs(CLI::App& app, RawDiffSpecs& words, const char* group);
 
-// The options that say what codes stand for. Only this folder includes it.
-
+// Targets of the options that give scales for integer codes.
 struct ScaleOptions {
   bool& dequantize;
   std::vector<std::uint64_t>& blocks;
@@ -55,24 +55,20 @@ struct ScaleOptions {
   std::optional<btf::GivenScale>& golden;
 };
 
-// How many indices of a dim share a scale: "64", "64x128".
+// --block: the number of indices of each of the last dims that share a scale, "64" or "64x128".
 void add_blocks(CLI::App& app, std::vector<std::uint64_t>& blocks, const char* group = nullptr);
 
-// An error without --dequantize.
+// Throws OptionError if --block is given without --dequantize.
 void check_blocks(const CLI::App& app);
 
 void add_scales(CLI::App& app, const ScaleOptions& options, const char* group);
 
-// The options of convert. Only this folder includes it.
-
-// The options of convert. Only this folder includes it.
-
-// Words that are only interpreted once everything is parsed.
-struct ConvertWords {
+// Values that can only be interpreted once the whole command line is parsed.
+struct RawConvertOptions {
   std::optional<std::string> dtype;
   std::optional<std::string> layout;
   std::string dla;
-  SpecWords input;
+  RawSpecs input;
   std::optional<std::string> output_spec;
   std::optional<std::string> format;
   std::optional<std::string> scale;
@@ -83,9 +79,10 @@ struct ConvertWords {
   std::optional<std::string> min_snr;
 };
 
-void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words);
+void declare_convert(CLI::App& app, ConvertCommand& command, RawConvertOptions& words);
 
-// Takes the words, and checks what only shows once the operands are known.
-void finish_convert(const CLI::App& app, const ConvertWords& words, ConvertCommand& command);
+// Interprets these values and checks how options go together. The operands must be set in
+// `command`. Throws OptionError.
+void finish_convert(const CLI::App& app, const RawConvertOptions& words, ConvertCommand& command);
 
 }  // namespace btftool

@@ -21,8 +21,8 @@ namespace {
 using btf::Result;
 using btf::Status;
 
-std::unexpected<btf::Error> wrong(std::string_view option, std::string_view expected,
-                                  std::string_view found) {
+std::unexpected<btf::Error> bad_value(std::string_view option, std::string_view expected,
+                                      std::string_view found) {
   return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " takes " +
                                                          std::string(expected) + ", not '" +
                                                          std::string(found) + "'");
@@ -43,29 +43,31 @@ template <typename T>
 Status parse_tolerances(std::string_view option, std::string_view text,
                         std::optional<T> btf::Tolerance::* member, btf::Tolerance& general,
                         std::vector<TensorTolerance>& single) {
-  const std::string number = std::is_same_v<T, double> ? "a finite number, 0 or more"
-                                                       : "a whole number of steps, 0 or more";
+  const std::string number =
+      std::is_same_v<T, double> ? "a finite number, 0 or more" : "a whole number of steps, 0 or more";
   const auto refuse = [&](const std::string& why) {
     return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " " + why);
   };
   for (const std::string_view word : split(text, ',')) {
-    // Names may have either.
+    // Names may contain both, so the last one separates the value.
     const std::size_t equals = word.rfind('=');
     const std::size_t mark = equals == word.npos ? word.rfind(':') : equals;
     const auto value = parse_value(word.substr(mark == word.npos ? 0 : mark + 1), T{});
     if (mark == word.npos) {
-      if (!value) return wrong(option, number, word);
+      if (!value) return bad_value(option, number, word);
       if (general.*member)
         return btf::fail(
             btf::ErrorCode::invalid_argument,
-            std::string(option) + " takes one number for all tensors; TENSOR=X is for one");
+            std::string(option) +
+                " takes only one number for all tensors; TENSOR=X gives one for a single tensor");
       general.*member = value;
       continue;
     }
     const std::string name(word.substr(0, mark));
     const auto tensor = parse_integer(name);
     const std::string given(word.substr(mark + 1));
-    if (!value) return wrong(option, number + ", for " + (tensor ? "tensor " : "") + name, given);
+    if (!value)
+      return bad_value(option, number + ", for " + (tensor ? "tensor " : "") + name, given);
     TensorTolerance entry{.tensor = tensor.value_or(0),
                           .glob = {},
                           .tolerance = {},
@@ -73,8 +75,8 @@ Status parse_tolerances(std::string_view option, std::string_view text,
                           .text = std::string(option.substr(2)) + " " + given};
     if (!tensor) {
       entry.glob = name.starts_with('@') ? name.substr(1) : name;
-      if (const std::string trouble = glob_trouble(*entry.glob); !trouble.empty())
-        return refuse(std::string(word) + ": the glob '" + *entry.glob + "' " + trouble);
+      if (const std::string error = glob_error(*entry.glob); !error.empty())
+        return refuse(std::string(word) + ": the glob '" + *entry.glob + "' " + error);
     }
     entry.tolerance.*member = value;
     single.push_back(std::move(entry));
@@ -90,8 +92,8 @@ template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_vi
                                                 btf::Tolerance&, std::vector<TensorTolerance>&);
 
 Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text) {
-  // A word that begins with a dtype or with text is a spec: its strides and the like have a = too.
-  // TensorRT's sentences have a ==.
+  // Text that begins with a dtype or "text:" is a spec, whose strides have a = too. TensorRT's
+  // descriptions of formats contain "==".
   std::size_t mark = text.find('=');
   while (mark < text.size() && text.substr(mark).starts_with("==")) mark = text.find('=', mark + 2);
   const std::string_view begins = text.substr(0, std::min(text.find(':'), mark));
@@ -99,10 +101,10 @@ Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text
     return SplitRule{.glob = {}, .spec = std::string(text)};
   SplitRule rule{.glob = std::string(text.substr(0, mark)),
                  .spec = std::string(text.substr(mark + 1))};
-  if (const std::string trouble = glob_trouble(rule.glob); !trouble.empty())
-    return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " " +
-                                                           std::string(text) + ": the glob '" +
-                                                           rule.glob + "' " + trouble);
+  if (const std::string error = glob_error(rule.glob); !error.empty())
+    return btf::fail(
+        btf::ErrorCode::invalid_argument,
+        std::string(option) + " " + std::string(text) + ": the glob '" + rule.glob + "' " + error);
   return rule;
 }
 
@@ -126,7 +128,7 @@ Status check_spec(const std::string& spec) {
 
 Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_view text) {
   const auto refuse = [&] {
-    return wrong(option, "S, S,Z or AXIS:S,Z/S,Z/..., such as 0.02,-3", text);
+    return bad_value(option, "S, S,Z or AXIS:S,Z/S,Z/..., such as 0.02,-3", text);
   };
   btf::GivenScale given;
   std::string_view list = text;
@@ -155,10 +157,10 @@ Result<std::vector<std::string>> parse_pairs(std::string_view text) {
     const std::size_t mark = word.find(':', 1);
     const bool numbers = word.find_first_not_of("0123456789-:") == word.npos;
     const bool several = mark < word.size() && word.find(':', mark + 1) != word.npos;
-    const bool parted = mark < word.size() - 1 && !(numbers && several);
+    const bool splits = mark < word.size() - 1 && !(numbers && several);
     const auto number = [&](std::string_view side) { return !numbers || parse_integer(side); };
-    if (!parted || !number(word.substr(0, mark)) || !number(word.substr(mark + 1)))
-      return wrong("--pair", "ACTUAL:GOLDEN, numbers or names, such as 0:3,conv1:fc", word);
+    if (!splits || !number(word.substr(0, mark)) || !number(word.substr(mark + 1)))
+      return bad_value("--pair", "ACTUAL:GOLDEN, numbers or names, such as 0:3,conv1:fc", word);
     pairs.emplace_back(word);
   }
   return pairs;
@@ -170,12 +172,13 @@ Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view text) {
   if (limit.percent) {
     const auto share = parse_real(text.substr(0, text.size() - 1));
     if (!share || *share < 0 || *share > 100)
-      return wrong("--max-mismatch", "a share from 0% to 100%", text);
+      return bad_value("--max-mismatch", "a percentage from 0% to 100%", text);
     limit.value = *share;
     return limit;
   }
   const auto count = parse_value(text, std::uint64_t{});
-  if (!count) return wrong("--max-mismatch", "a count or a share, such as 10 or 0.1%", text);
+  if (!count)
+    return bad_value("--max-mismatch", "a count or a percentage, such as 10 or 0.1%", text);
   limit.value = static_cast<double>(*count);
   return limit;
 }
@@ -188,11 +191,11 @@ Result<double> parse_limit(std::string_view option, std::string_view text,
   const double most = figure.most_limit();
   const auto value = decibels ? parse_decibels(text) : parse_real(text);
   if (value && *value >= least && *value <= most) return *value;
-  if (decibels) return wrong(option, "a number of decibels such as 30dB", text);
+  if (decibels) return bad_value(option, "a number of decibels such as 30dB", text);
   if (most < kLargest)
-    return wrong(
+    return bad_value(
         option, "a number from " + btf::number_text(least) + " to " + btf::number_text(most), text);
-  return wrong(option, least == 0 ? "a finite number, 0 or more" : "a finite number", text);
+  return bad_value(option, least == 0 ? "a finite number, 0 or more" : "a finite number", text);
 }
 
 Status parse_quantiles(std::string_view text, std::vector<btf::QuantileGate>& gates) {
@@ -201,8 +204,8 @@ Status parse_quantiles(std::string_view text, std::vector<btf::QuantileGate>& ga
     const auto q = parse_real(word.substr(0, mark));
     const auto most = mark < word.size() ? parse_real(word.substr(mark + 1)) : std::nullopt;
     if (!q || !most || *q < 0 || *q > 1 || *most < 0)
-      return wrong("--quantile", "Q=MAX with Q from 0 to 1 and MAX 0 or more, such as 0.99=1e-3",
-                   word);
+      return bad_value("--quantile",
+                       "Q=MAX with Q from 0 to 1 and MAX 0 or more, such as 0.99=1e-3", word);
     if (std::ranges::find(gates, *q, &btf::QuantileGate::q) != gates.end())
       return btf::fail(btf::ErrorCode::invalid_argument,
                        "--quantile " + btf::number_text(*q) + " is given more than once");
@@ -217,18 +220,18 @@ Result<std::vector<std::int32_t>> parse_axes(std::string_view text) {
     const auto axis = parse_integer(word);
     constexpr auto kRank = std::int64_t{btf::kMaxRank};
     if (!axis || *axis < -kRank || *axis >= kRank)
-      return wrong("--heatmap", "one axis or two, such as 2,3 or -2,-1", text);
+      return bad_value("--heatmap", "one axis or two, such as 2,3 or -2,-1", text);
     axes.push_back(static_cast<std::int32_t>(*axis));
   }
   if (axes.size() > 2 || (axes.size() == 2 && axes[0] == axes[1]))
-    return wrong("--heatmap", "one axis or two different ones, such as 2,3 or -2,-1", text);
+    return bad_value("--heatmap", "one axis or two different ones, such as 2,3 or -2,-1", text);
   return axes;
 }
 
 namespace {
 
 void check(const btf::Status& status) {
-  if (!status) throw Wrong(status.error().message);
+  if (!status) throw OptionError(status.error().message);
 }
 
 template <typename T>
@@ -250,25 +253,27 @@ void declare_tolerances(CLI::App& app, DiffCommand& command) {
   btf::Tolerance& tolerance = command.diff.tolerance;
   add_tolerance(app, "--rtol,--rel-tol", &btf::Tolerance::rtol, command,
                 "accept |actual - golden| <= atol + rtol * |golden|;\n"
-                "0=1e-3,-1=1e-2: for single tensors of ACTUAL;\n"
-                "1e-5,conv*=1e-2: for those whose name matches, and\nfor all others");
+                "0=1e-3,-1=1e-2: for these tensors of ACTUAL;\n"
+                "1e-5,conv*=1e-2: for all tensors, and for those whose\nname matches");
   add_tolerance(app, "--atol,--abs-tol", &btf::Tolerance::atol, command, "see --rtol");
   add_tolerance(app, "--ulp", &btf::Tolerance::ulp, command,
-                "accept N representable steps of the coarser dtype");
+                "accept N steps between representable numbers of the\ncoarser dtype");
   app.add_flag("--close", tolerance.close,
-               "rtol and atol that fit the coarser dtype, where not given")
+               "use rtol and atol that suit the coarser dtype, where they\nare not given")
       ->group("Tolerances, for each pair of elements");
   add_words(
       app, "--close-as", "T",
       [&tolerance](const std::string& text) {
         const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
         if (!btf::info(dtype).floating())
-          throw Wrong("--close-as takes a float, not " + std::string(btf::info(dtype).name));
+          throw OptionError("--close-as takes a floating-point dtype, not " +
+                            std::string(btf::info(dtype).name));
         tolerance.close_as = dtype;
         tolerance.close = true;
       },
-      "--close of floats that are numbers of this dtype,\n"
-      "whatever they are stored in: fp16 of a float32 dump")
+      "like --close, for values that were computed in T,\n"
+      "whatever dtype they are stored in: fp16 for a float32\n"
+      "dump of an fp16 run")
       ->group("Tolerances, for each pair of elements");
   app.add_flag("--equal-nan,!--no-equal-nan", tolerance.equal_nan, "NaN equals NaN (the default)")
       ->group("Tolerances, for each pair of elements");
@@ -323,59 +328,57 @@ void add_globs(CLI::App& app, const std::string& name, std::vector<std::string>&
 
 void declare_selection(CLI::App& app, DiffCommand& command) {
   const char* group = "What is compared";
-  add_text(app, "--tensor", command.tensors, "SEL", "which tensors, of both files: 0,2-5,-1")
+  add_text(app, "--tensor", command.tensors, "SEL",
+           "compare only these tensors of both files: 0,2-5,-1")
       ->group(group);
   add_words(
       app, "--pair", "A:G,...",
       [&command](const std::string& text) { command.pairs = value_or_throw(parse_pairs(text)); },
-      "which tensor of ACTUAL with which of GOLDEN, by numbers\nor names: 0:3,conv1:fc")
+      "compare these pairs of tensors, by numbers or names:\n0:3,conv1:fc")
       ->group(group);
   add_choice(
       app, "--pair-by", command.diff.pair_by, btf::pair_by_names(),
-      "tensors are pairs by their names, if both sides have\nsome, or by their numbers; where "
-      "no name is on both\nsides, by what names have in common; exact: equal\nnames only")
+      "how to pair tensors. auto: by name if both sides have\nnames, else by number; if no name is "
+      "on both sides, by\nwhat names have in common. exact: only equal names")
       ->group(group);
   add_text(app, "--map", command.map, "FILE",
-           "names that belong together: lines ACTUAL<tab>GOLDEN or\n/REGEX/REPLACEMENT/")
+           "which names belong together: FILE has lines\nACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/")
       ->group(group);
-  add_text(app, "--rules", command.rules, "FILE",
-           "tolerances and specs by names of tensors, as JSON")
+  add_text(app, "--rules", command.rules, "FILE", "tolerances and specs by tensor name, in JSON")
       ->group(group);
-  app.add_flag("--strict", command.diff.strict, "another dtype or layout is a difference too")
+  app.add_flag("--strict", command.diff.strict, "a different dtype or layout is a difference too")
       ->group(group);
   add_scales(app,
              {command.diff.dequantize, command.diff.scale_blocks, command.diff.actual_scale,
               command.diff.golden_scale},
              group);
   app.add_flag("--codes", command.diff.codes,
-               "compare blocks of GGUF as their bytes, not as numbers")
+               "compare blocks of GGUF by their bytes, not as numbers")
       ->group(group);
   add_words(
       app, "--permute", "P",
       [&command](const std::string& text) {
         command.diff.permute = value_or_throw(parse_permute(text));
       },
-      "compare ACTUAL with its dims in this order: 0,3,1,2;\ntensors that have as many dims")
+      "reorder the dims of ACTUAL before comparing: 0,3,1,2;\napplies to tensors of that rank")
       ->group(group);
   add_words(
       app, "--squeeze", "",
       [&command](const std::string& text) {
-        if (text != kAllDims) throw Wrong("--squeeze takes no dims here, not '" + text + "'");
+        if (text != kAllDims) throw OptionError("--squeeze takes no dims here, not '" + text + "'");
         command.diff.squeeze = true;
       },
-      "compare both sides without their dims of 1")
+      "ignore dims of size 1 on both sides")
       ->group(group);
   add_choice<bool>(app, "--reshape", command.diff.reshape_actual, {{"actual", true}},
-                   "compare ACTUAL with the dims of GOLDEN, if it has as\nmany elements")
+                   "give ACTUAL the dims of GOLDEN where both have the same\nnumber of elements")
       ->group(group);
-  add_files_from(app, command.listed,
-                 "of directories: these files, a line for each, in place of\nall; - is stdin")
-      ->group(group);
+  add_files_from(app, command.listed, kFilesFromHelp)->group(group);
   add_globs(app, "--include", command.include,
-            "directories: only files whose path or name matches");
-  add_globs(app, "--exclude", command.exclude, "directories: without these");
+            "from directories, take only files whose path or name\nmatches");
+  add_globs(app, "--exclude", command.exclude, "from directories, leave out such files");
   add_text(app, "--from-json", command.from_json, "REPORT",
-           "judge a report of --json again, by other limits;\ntakes no operands")
+           "judge a report of --json again, with other limits;\nwithout operands")
       ->group(group);
 }
 
@@ -383,39 +386,40 @@ void declare_details(CLI::App& app, DiffCommand& command) {
   const char* group = "Report";
   add_count(
       app, "--show", 0, 1000000, [&command](std::uint64_t n) { command.diff.show = n; },
-      "number of first and of largest mismatches shown (3)")
+      "print the first N and the largest N mismatches (3)")
       ->group(group);
   add_words(
       app, "--heatmap", "[AXES]",
       [&command](const std::string& text) {
         command.diff.heatmap.emplace();
-        if (text != kPickedAxes) command.diff.heatmap->axes = value_or_throw(parse_axes(text));
+        if (text != kAutomaticAxes) command.diff.heatmap->axes = value_or_throw(parse_axes(text));
       },
-      "draw where the mismatches are, over one dim or two: 2,3")
+      "draw where the mismatches are, along one or two dims: 2,3")
       ->group(group);
-  app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause")->group(group);
+  app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause of a difference")
+      ->group(group);
 }
 
 }  // namespace
 
 void declare_reports(CLI::App& app, DiffCommand& command) {
   const char* group = "Report";
-  app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
+  app.add_flag("--all", command.all, "print every tensor in full, without a limit")->group(group);
   add_choice<btf::DiffSort>(
       app, "--sort", command.sort,
       {{"order", btf::DiffSort::order},
        {"error", btf::DiffSort::error},
        {"cosine", btf::DiffSort::cosine}},
-      "of many tensors: the lines in their order (the\ndefault), or the worst first")
+      "order of the lines of many tensors: as in the files (the\ndefault), or the worst first")
       ->group(group);
-  app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
+  app.add_flag("--summary", command.summary, "print one line for each pair of files")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
   add_choice<btf::JsonSchema>(app, "--json-schema", command.json_schema,
                               {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}},
-                              "version of its schema; 1 is that of btftool 0.1")
+                              "schema version of --json; 1 is that of btftool 0.1")
       ->group(group);
-  add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
-  add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
+  add_text(app, "--junit", command.junit, "FILE", "also write a JUnit report")->group(group);
+  add_text(app, "--html", command.html, "FILE", "also write an HTML report")->group(group);
 }
 
 namespace {
@@ -428,30 +432,33 @@ btf::PictureRange parse_image_range(const std::string& text) {
     range.greatest = parse_real(words[1]);
   }
   if (!range.least || !range.greatest || *range.least > *range.greatest)
-    throw Wrong("--image-range takes the numbers at both ends of the colours such as -1,1, not '" +
-                text + "'");
+    throw OptionError(
+        "--image-range takes the two values at the ends of the colour scale, such as "
+        "-1,1, not '" +
+        text + "'");
   return range;
 }
 
 }  // namespace
 
 void declare_picture(CLI::App& app, PictureCommand& command, const std::string& group) {
-  add_choice(app, "--image-as", command.form,
-             {{"auto", std::nullopt},
-              {"blocks", btf::PictureForm::blocks},
-              {"kitty", btf::PictureForm::kitty},
-              {"sixel", btf::PictureForm::sixel}},
-             "in the terminal: half blocks in colour, or a\nprotocol (auto)")
+  add_choice(
+      app, "--image-as", command.form,
+      {{"auto", std::nullopt},
+       {"blocks", btf::PictureForm::blocks},
+       {"kitty", btf::PictureForm::kitty},
+       {"sixel", btf::PictureForm::sixel}},
+      "how to draw in the terminal: as coloured half blocks, or\nby a graphics protocol (auto)")
       ->group(group);
   add_words(
       app, "--image-range", "A,B",
       [&command](const std::string& text) { command.draw.range = parse_image_range(text); },
-      "numbers at the ends of the colours (least, greatest)")
+      "values at the ends of the colour scale (the smallest and\nthe largest element)")
       ->group(group);
   add_count(
       app, "--image-zoom", 1, 256,
       [&command](std::uint64_t n) { command.draw.zoom = static_cast<std::uint32_t>(n); },
-      "side of an element's square in pixels")
+      "draw an element as a square of N x N pixels")
       ->group(group);
 }
 
@@ -463,23 +470,25 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
   declare_details(app, command);
   declare_reports(app, command);
   const char* const pictures = "Picture";
-  add_text(app, "--image", command.image.path, "FILE",
-           "a PNG of the tensor that differs most: actual,\ngolden, error; - is the terminal")
+  add_text(
+      app, "--image", command.image.path, "FILE",
+      "draw the tensor that differs most as a PNG: actual,\ngolden and error; - is the terminal")
       ->group(pictures);
   add_words(
       app, "--image-at", "SLICE",
       [&command](const std::string& text) {
         command.image.draw.part = value_or_throw(parse_slice(text));
       },
-      "what of it is drawn: 0,:,:,:")
+      "draw only this slice of the tensor: 0,:,:,:")
       ->group(pictures);
   declare_picture(app, command.image, pictures);
   declare_part(app, command.part);
   declare_shard_by(app, command.part);
   app.footer(
-      "Two directories: files with the same relative path are compared. A directory and a file:\n"
-      "the file of that name in the directory.\n"
-      "Without tolerances and gates, elements must be equal. Every criterion given must hold.\n"
+      "Of two directories, files with the same relative path are compared; of a directory and a\n"
+      "file, the file of that name in the directory.\n"
+      "Without tolerances and gates, elements must be equal. With several criteria, all must "
+      "hold.\n"
       "Exit status: 0 same, 1 different, 2 trouble (comparing nothing is trouble).\n"
       "Examples:\n"
       "  btftool diff out.btf golden.btf\n"
@@ -492,12 +501,13 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
 void finish_reports(const CLI::App& app, const DiffCommand& command) {
   exclude(app, "--summary", {"--json", "--all", "--sort"});
   exclude(app, "--sort", {"--json"});
-  if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
+  if (given(app, "--json-schema") && !command.json) throw OptionError("--json-schema needs --json");
   check_reports(command.junit, command.html);
 }
 
-// Do they say how two tensors are compared, and not which, nor what is said of them?
-bool is_of_pair(const std::string& name) {
+// Returns true for options that define how two tensors are compared, and not which ones or how the
+// result is reported.
+bool is_pair_option(const std::string& name) {
   static constexpr std::string_view kOthers[] = {
       "--tensor",   "--pair",        "--pair-by",   "--map",         "--include", "--exclude",
       "--heatmap",  "--all",         "--sort",      "--files-from",  "--summary", "--json",
@@ -508,8 +518,8 @@ bool is_of_pair(const std::string& name) {
   return std::ranges::find(kOthers, name) == std::end(kOthers);
 }
 
-// Do they decide what is compared and how?
-bool compares(const std::string& name) {
+// Returns true for options that the result of the comparison depends on.
+bool is_comparison_option(const std::string& name) {
   static constexpr std::string_view kOthers[] = {
       "--all",      "--sort",     "--summary",     "--json",      "--junit",
       "--html",     "--part",     "--json-schema", "--shard",     "--shard-by",
@@ -523,21 +533,22 @@ namespace {
 void check_picture(const CLI::App& app, const DiffCommand& command) {
   if (!command.image.path) {
     for (const char* option : {"--image-at", "--image-as", "--image-range", "--image-zoom"})
-      if (given(app, option)) throw Wrong(std::string(option) + " needs --image");
+      if (given(app, option)) throw OptionError(std::string(option) + " needs --image");
     return;
   }
   if (command.from_json)
-    throw Wrong("--image draws elements, and the report of --from-json has no elements");
+    throw OptionError("--image needs files: a report of --from-json has no elements to draw");
   if (command.part)
-    throw Wrong(
-        "--image draws the worst tensor of all, and --part compares some of them: draw it "
-        "by --tensor or --pair once the parts are merged");
+    throw OptionError(
+        "--image draws the worst of all tensors, but --part compares only some of them: merge the "
+        "parts, then draw that tensor by --tensor or --pair");
   if (command.json && btf::is_standard_output(*command.image.path))
-    throw Wrong("--image " + *command.image.path + " and --json would share standard output");
+    throw OptionError("--image " + *command.image.path + " and --json would both go to stdout");
   for (const auto& [option, path] :
        {std::pair("--junit", command.junit), std::pair("--html", command.html)})
     if (path == command.image.path)
-      throw Wrong("--image and " + std::string(option) + " name the same file '" + *path + "'");
+      throw OptionError("--image and " + std::string(option) + " name the same file '" + *path +
+                        "'");
 }
 
 }  // namespace
@@ -548,7 +559,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   exclude(app, "--pair", {"--pair-by", "--map"});
   if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
       command.diff.pair_by != btf::PairBy::name)
-    throw Wrong("--map can only be combined with --pair-by auto and name");
+    throw OptionError("--map can only be combined with --pair-by auto or name");
   check_picture(app, command);
   exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
@@ -564,12 +575,12 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   finish_part(app, operands,
               {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},
               command.part);
-  take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
-  command.of_pair = words_given(app, is_of_pair);
-  command.of_files = words_given(app, [](const std::string& name) {
+  set_operands(command.from_json.has_value(), operands, command.actual, command.golden);
+  command.pair_options = words_given(app, is_pair_option);
+  command.file_options = words_given(app, [](const std::string& name) {
     return name == "--include" || name == "--exclude" || name == "--files-from";
   });
-  command.comparing = words_given(app, compares);
+  command.comparison_options = words_given(app, is_comparison_option);
 }
 
 }  // namespace btftool

@@ -1,5 +1,4 @@
-// The options of inspect, repair, and of a command that is run in parts. Only this folder includes
-// it.
+// The options of commands that can be run in shards.
 #pragma once
 
 #include <initializer_list>
@@ -11,16 +10,15 @@
 
 namespace btftool {
 
-// The options of a command that is run in parts. Only this folder includes it.
-
 // --shard, --part, --resume
 void declare_part(CLI::App& app, std::optional<PartOptions>& part);
 
 // --shard-by
 void declare_shard_by(CLI::App& app, std::optional<PartOptions>& part);
 
-// Checks these, and keeps what else was given to the command: a part says how it was made.
-// `reports`: options that merge has instead.
+// Checks these, and stores the other options of the command in `part`, as the file of results
+// records how it was made. `reports` are options that cannot be combined with --part, because merge
+// has them. Throws OptionError.
 void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
                  std::initializer_list<const char*> reports, std::optional<PartOptions>& part);
 

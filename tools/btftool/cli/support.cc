@@ -21,7 +21,7 @@
 namespace btftool {
 namespace {
 
-// "--jobs" of "-j,--jobs", "--rtol" of "--rtol,--rel-tol"
+// Returns "--jobs" for "-j,--jobs", and "--rtol" for "--rtol,--rel-tol".
 std::string long_name(const std::string& names) {
   const std::size_t at = names.find("--");
   return names.substr(at, names.find(',', at) - at);
@@ -29,24 +29,25 @@ std::string long_name(const std::string& names) {
 
 }  // namespace
 
-std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
-                          std::uint64_t most) {
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t min,
+                          std::uint64_t max) {
   const auto value = parse_unsigned(text);
-  if (!value || *value < least || *value > most)
-    throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
-                std::to_string(most) + ", not '" + text + "'");
+  if (!value || *value < min || *value > max)
+    throw OptionError(option + " takes a number from " + std::to_string(min) + " to " +
+                      std::to_string(max) + ", not '" + text + "'");
   return *value;
 }
 
-void place_output(std::string& output, const std::string& input, std::optional<int>& compression) {
+void resolve_output(std::string& output, const std::string& input,
+                    std::optional<int>& compression) {
   auto path = btf::output_path(output, input);
-  if (!path) throw Wrong(path.error().text());
+  if (!path) throw OptionError(path.error().text());
   output = *std::move(path);
   if (!compression && btf::compressed_by_name(output)) compression = btf::kDefaultCompression;
 }
 
 std::uint64_t parse_memory(const std::string& text) {
-  constexpr std::uint64_t kLeast = 16U << 20;
+  constexpr std::uint64_t kMin = 16U << 20;
   std::string bytes = text;
   std::uint64_t value = 0;
   try {
@@ -57,8 +58,9 @@ std::uint64_t parse_memory(const std::string& text) {
   } catch (const std::exception&) {
     value = 0;
   }
-  if (value < kLeast)
-    throw Wrong("--max-memory takes a size of 16M or more, such as 256M or 1G, not '" + text + "'");
+  if (value < kMin)
+    throw OptionError("--max-memory takes a size of 16M or more, such as 256M or 1G, not '" + text +
+                      "'");
   return value;
 }
 
@@ -66,10 +68,10 @@ bool given(const CLI::App& app, const char* option) { return app.count(option) >
 
 std::vector<GivenOption> options_given(const CLI::App& app) {
   std::vector<GivenOption> given;
-  std::map<const CLI::Option*, std::size_t> taken;  // words of the option that are in the list
+  std::map<const CLI::Option*, std::size_t> counts;  // values of the option that are in the list
   for (const CLI::Option* option : app.parse_order()) {
     if (!option->nonpositional()) continue;
-    const std::size_t at = taken[option]++;
+    const std::size_t at = counts[option]++;
     if (at < option->results().size()) given.push_back({option, option->results()[at]});
   }
   return given;
@@ -110,34 +112,34 @@ void exclude(const CLI::App& app, const char* option, std::initializer_list<cons
   if (!given(app, option)) return;
   for (const char* other : others)
     if (given(app, other))
-      throw Wrong(std::string(option) + " and " + other + " exclude each other");
+      throw OptionError(std::string(option) + " and " + other + " cannot be combined");
 }
 
 void check_reports(const std::optional<std::string>& junit,
                    const std::optional<std::string>& html) {
   const auto check = [](const char* option, const std::optional<std::string>& name) {
     if (name && (name->empty() || *name == "-"))
-      throw Wrong(std::string(option) + " takes the name of a file, not '" + *name + "'");
+      throw OptionError(std::string(option) + " takes a file name, not '" + *name + "'");
   };
   check("--junit", junit);
   check("--html", html);
   if (junit && html && *junit == *html)
-    throw Wrong("--junit and --html name the same file '" + *junit + "'");
+    throw OptionError("--junit and --html name the same file '" + *junit + "'");
 }
 
-void take_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
-                   std::string& golden) {
+void set_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
+                  std::string& golden) {
   if (from_json) {
     if (!operands.empty())
-      throw Wrong("--from-json takes no operands, there is '" + operands.front() + "'");
+      throw OptionError("--from-json takes no operands, but '" + operands.front() + "' is given");
     return;
   }
   actual = operands[0];
   golden = operands[1];
-  if (actual == "-" && golden == "-") throw Wrong("only one operand can be -");
+  if (actual == "-" && golden == "-") throw OptionError("only one operand can be - (stdin)");
 }
 
-// The parser keeps all words of such an option; one that is triggered as it is parsed has the last.
+// Must not be triggered while parsing: only the last value would be kept then.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help) {
@@ -156,7 +158,7 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
                        std::function<void(const std::string&)> parse, const std::string& help) {
   const auto take = [parse = std::move(parse), option = long_name(name),
                      given = std::make_shared<bool>(false)](const std::string& text) {
-    if (std::exchange(*given, true)) throw Wrong(option + " is given more than once");
+    if (std::exchange(*given, true)) throw OptionError(option + " is given more than once");
     parse(text);
   };
   return app.add_option_function<std::string>(name, take, help)
@@ -175,8 +177,8 @@ CLI::Option* add_word_of(CLI::App& app, const std::string& name,
         const auto found = std::ranges::find(words, given);
         if (found == words.end()) {
           const std::vector<std::string_view> known(words.begin(), words.end());
-          throw Wrong(name + " takes " + names + ", not '" + given + "'" +
-                      btf::did_you_mean(given, known));
+          throw OptionError(name + " takes " + names + ", not '" + given + "'" +
+                            btf::did_you_mean(given, known));
         }
         store(static_cast<std::size_t>(found - words.begin()));
       },
@@ -212,10 +214,10 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std:
 
 std::vector<std::string> read_lines(const std::string& option, const std::string& path) {
   std::ifstream file(path == "-" ? "/dev/stdin" : path);
-  if (!file) throw Wrong(option + " " + path + ": cannot open: " + std::strerror(errno));
+  if (!file) throw OptionError(option + " " + path + ": cannot open: " + std::strerror(errno));
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
-  if (file.bad()) throw Wrong(option + " " + path + ": cannot read: " + std::strerror(errno));
+  if (file.bad()) throw OptionError(option + " " + path + ": cannot read: " + std::strerror(errno));
   return lines;
 }
 
@@ -229,7 +231,7 @@ CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>&
           if (line.ends_with('\r')) line.pop_back();
           if (!line.empty()) list.files.push_back(std::move(line));
         }
-        if (list.files.empty()) throw Wrong("--files-from " + path + ": names no file");
+        if (list.files.empty()) throw OptionError("--files-from " + path + " lists no files");
         files = std::make_shared<const btf::FileList>(std::move(list));
       },
       help);
@@ -240,11 +242,11 @@ namespace {
 struct OptionName {
   std::string_view member;
   std::string_view option;
-  std::string_view command{};  // empty: of all that have no row of their own
+  std::string_view command{};  // if empty, all commands without a row of their own
 };
 
-// Members of ConvertOptions (`ConvertOptions::spec` apart from OpenOptions' `spec`), DiffOptions,
-// SetDiffOptions, ReportOptions, LayerOptions and OpenOptions.
+// Members of ConvertOptions, DiffOptions, SetDiffOptions, ReportOptions, LayerOptions and
+// OpenOptions. A plain `spec` is that of OpenOptions.
 constexpr auto kOptionNames = std::to_array<OptionName>({
     {"spec", "--input-spec"},
     {"spec", "--actual-spec or --golden-spec", "diff"},
@@ -302,7 +304,8 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"order", "--order"},
 });
 
-// Quotes in names of files and tensors are those of the user.
+// Returns true if the backticks at `open` and `close` quote a word of the message. Others are part
+// of the name of a file or tensor.
 bool quotes_member(std::string_view text, std::size_t open, std::size_t close) {
   const bool starts = open == 0 || text[open - 1] == ' ' || text[open - 1] == '(';
   return starts &&
@@ -319,7 +322,7 @@ std::string_view OptionNames::option(std::string_view member) const {
   return found;
 }
 
-std::string OptionNames::in(std::string text) const {
+std::string OptionNames::translate(std::string text) const {
   for (std::size_t open = text.find('`'); open != text.npos; open = text.find('`', open + 1)) {
     const std::size_t close = text.find('`', open + 1);
     if (close == text.npos) break;
@@ -334,25 +337,25 @@ std::string OptionNames::in(std::string text) const {
   return text;
 }
 
-btf::Error OptionNames::in(btf::Error error) const {
-  error.message = in(std::move(error.message));
+btf::Error OptionNames::translate(btf::Error error) const {
+  error.message = translate(std::move(error.message));
   return error;
 }
 
-btf::Finding OptionNames::in(btf::Finding finding) const {
-  finding.message = in(std::move(finding.message));
+btf::Finding OptionNames::translate(btf::Finding finding) const {
+  finding.message = translate(std::move(finding.message));
   return finding;
 }
 
-btf::TensorDiff OptionNames::in(btf::TensorDiff diff) const {
-  if (diff.error) diff.error = in(*std::move(diff.error));
-  for (btf::Hint& hint : diff.hints) hint.evidence = in(std::move(hint.evidence));
+btf::TensorDiff OptionNames::translate(btf::TensorDiff diff) const {
+  if (diff.error) diff.error = translate(*std::move(diff.error));
+  for (btf::Hint& hint : diff.hints) hint.evidence = translate(std::move(hint.evidence));
   return diff;
 }
 
-btf::LayerReport OptionNames::in(btf::LayerReport report) const {
+btf::LayerReport OptionNames::translate(btf::LayerReport report) const {
   return btf::with_names(std::move(report),
-                         [this](std::string text) { return in(std::move(text)); });
+                         [this](std::string text) { return translate(std::move(text)); });
 }
 
 }  // namespace btftool

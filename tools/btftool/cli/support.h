@@ -1,4 +1,4 @@
-// Helpers of the files that declare options. Only this folder includes it.
+// The parsed command line, and helpers for the files that declare options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -35,29 +35,30 @@
 
 namespace btftool {
 
-// Thrown by the checks of options and caught where the command line has been parsed; the parser's
-// own style.
-struct Wrong : std::runtime_error {
+// A mistake in the command line. Caught in parse_command_line(); the option parser reports its own
+// errors by exceptions too.
+struct OptionError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 template <typename T>
 T value_or_throw(btf::Result<T> result) {
-  if (!result) throw Wrong(result.error().message);
+  if (!result) throw OptionError(result.error().message);
   return *std::move(result);
 }
 
-// `parse` is given the words of the option as soon as they are read. Twice is wrong.
+// Adds an option with a value, which is passed to `parse` as soon as it is read. Giving the option
+// twice is an error.
 CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
                        std::function<void(const std::string&)> parse, const std::string& help);
 
-// The same for an option that may be given more than once: its words in the order of the line, once
-// the whole line has been read.
+// Adds an option that may be given more than once. `parse` is called for its values in the order of
+// the command line, after all of it has been read.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help);
 
-// One of `words`, of which `store` is given the number.
+// Adds an option whose value is one of `words`; `store` gets its index.
 CLI::Option* add_word_of(CLI::App& app, const std::string& name,
                          const std::vector<std::string>& words,
                          const std::function<void(std::size_t)>& store, const std::string& help);
@@ -76,7 +77,6 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
       app, name, words, [&target, values](std::size_t number) { target = values[number]; }, help);
 }
 
-// By the library's names.
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
                         std::span<const btf::Named<T>> names, const std::string& help) {
@@ -89,87 +89,89 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
 CLI::Option* add_recipient(CLI::App& app, std::optional<btf::Recipient>& target,
                            const std::string& help);
 
-CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
-                       std::uint64_t most, const std::function<void(std::uint64_t)>& store,
-                       const std::string& help);
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t min, std::uint64_t max,
+                       const std::function<void(std::uint64_t)>& store, const std::string& help);
 
-// An empty text is one, and not an option that was left out.
+// Sets `target` even if the value is empty, so that an empty value differs from no option.
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
 
-// The lines of a file, or of stdin ("-"). Throws Wrong.
+// Returns the lines of a file, or of stdin ("-"). Throws OptionError.
 std::vector<std::string> read_lines(const std::string& option, const std::string& path);
 
-// --files-from
+inline constexpr const char* kFilesFromHelp =
+    "from directories, take only the files listed in LIST, one a line;\n- is stdin";
+inline constexpr const char* kCompressHelp =
+    "compress by seekable zstd at level N (3); the default if OUT\nends in .zst";
+inline constexpr const char* kFsyncHelp =
+    "write the output to disk before it gets its name, so that it\nsurvives a power cut";
+
 CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>& files,
                             const std::string& help);
 
 bool given(const CLI::App& app, const char* option);
 
-// An option of the command line and its word; "true" or "false" of a flag.
+// An option of the command line and its value; the value of a flag is "true" or "false".
 struct GivenOption {
   const CLI::Option* option = nullptr;
   std::string value;
 };
 
-// All that were given, each repetition, in the order of the line.
+// Returns all options that were given, with repetitions, in the order of the command line.
 std::vector<GivenOption> options_given(const CLI::App& app);
 
-// The group of options that apply in the order in which they are written, whatever their names.
-inline constexpr const char* kInOrderOfLine = "Dims, edited in the order of these options";
+// The group of options whose relative order on the command line matters.
+inline constexpr const char* kInOrderOfLine = "Edits of dims, in the order in which they are given";
 
-// The options that were given as words that say the same, "--rtol=1e-3": the words of each option
-// in the order of the line, and options in that of their declaration, so that lines that mean one
-// thing give one list.
+// Returns the options that were given and whose name `which` accepts, as words such as
+// "--rtol=1e-3". Options are in the order of their declaration, and values of an option in the
+// order of the command line, so that command lines with the same meaning give the same list.
 std::vector<std::string> words_given(const CLI::App& app,
                                      const std::function<bool(const std::string& name)>& which);
 
-// All that were given but these.
+// Returns the same of all options that were given, except `others`.
 std::vector<std::string> words_given_but(const CLI::App& app,
                                          std::initializer_list<std::string_view> others);
 
-// Throws Wrong if the option and one of the others are given.
+// Throws OptionError if the option and one of the others are given.
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);
 
-// Checks the paths of reports in files. Throws Wrong.
+// Checks the paths of report files. Throws OptionError.
 void check_reports(const std::optional<std::string>& junit, const std::optional<std::string>& html);
 
-// Two operands, of which one may be -; none with --from-json. Throws Wrong.
-void take_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
-                   std::string& golden);
+// Sets `actual` and `golden`, of which one may be "-". With --from-json there must be no operands.
+// Throws OptionError.
+void set_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
+                  std::string& golden);
 
-// The file that OUT names, in a directory that with the name of IN. A name that asks for
-// compression gets it, unless a level is said.
-void place_output(std::string& output, const std::string& input, std::optional<int>& compression);
+// Replaces `output` by the path of the file to write: if it is a directory, a file there with the
+// name of `input`. Sets `compression` to the default if it is unset and the extension asks for it.
+void resolve_output(std::string& output, const std::string& input, std::optional<int>& compression);
 
-// Bytes of "256M", "1GiB", "67108864".
+// Returns the bytes of "256M", "1GiB" or "67108864".
 std::uint64_t parse_memory(const std::string& text);
 
-std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
-                          std::uint64_t most);
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t min,
+                          std::uint64_t max);
 
-// The library's texts name members of its options in backticks: "`quantization.axis` goes with
-// `quantization.automatic`". The user reads the options of the command line in their place.
-
+// Replaces names of the library's options by those of the command line. The library's messages have
+// them in backticks: "`quantization.axis` goes with `quantization.automatic`".
 class OptionNames {
  public:
-  // As `command` ("diff") calls them.
   explicit OptionNames(std::string_view command) : command_(command) {}
 
-  // A name in backticks that the table lacks stays as it is.
-  std::string in(std::string text) const;
-  btf::Error in(btf::Error error) const;
-  btf::Finding in(btf::Finding finding) const;
-  btf::TensorDiff in(btf::TensorDiff diff) const;
-  btf::LayerReport in(btf::LayerReport report) const;
+  // Leaves names in backticks that are not in the table as they are.
+  std::string translate(std::string text) const;
+  btf::Error translate(btf::Error error) const;
+  btf::Finding translate(btf::Finding finding) const;
+  btf::TensorDiff translate(btf::TensorDiff diff) const;
+  btf::LayerReport translate(btf::LayerReport report) const;
 
  private:
   std::string_view option(std::string_view member) const;
 
   std::string command_;
 };
-
-// The parsed command line, as the commands take it.
 
 enum class When : std::uint8_t { automatic, always, never };
 
@@ -179,73 +181,73 @@ struct GlobalOptions {
   When color = When::automatic;
   When progress = When::automatic;
   unsigned jobs = 0;
-  std::uint64_t max_memory = 256U << 20;  // bytes, of the whole process
+  std::uint64_t max_memory = 256U << 20;  // bytes of the whole process
 
-  // Buffers are several: of both sides, while entries are sorted and again while they are merged.
+  // A command has several buffers at once: for both sides, and for sorting and merging COO entries.
+  // Each may have an eighth of the memory.
   btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
-// The number of --values without one, of --histogram, and the list of --percentiles.
+// What --values, --histogram and --percentiles mean without a value.
 inline constexpr std::uint64_t kValuesShown = 1000;
 inline constexpr std::uint64_t kBinsShown = 16;
-
-// The most elements of which --stats has percentiles and a histogram without being asked for them:
-// each takes further passes.
-inline constexpr std::uint64_t kMaxDistributed = 1U << 22;
 inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
+
+// --stats prints percentiles and a histogram of tensors with at most this many elements. For larger
+// ones the further passes would take long, so they must be asked for.
+inline constexpr std::uint64_t kMaxDistributed = 1U << 22;
 
 using btf::SpecRule;
 using btf::TensorTolerance;
 
-// A picture, and where it goes.
 struct PictureCommand {
-  std::optional<std::string> path;  // "-": the terminal, or standard output; nothing: none
+  std::optional<std::string> path;  // "-" is the terminal or stdout; no picture if unset
   btf::PictureOptions draw;
-  std::optional<btf::PictureForm> form;  // in the terminal; nothing: what it is known to show
+  std::optional<btf::PictureForm> form;  // in the terminal; if unset, the best that it supports
 };
 
 struct InspectOptions {
   std::vector<std::string> files;
-  std::optional<std::string> tensors;  // a selection; nothing: all
+  std::optional<std::string> tensors;  // a selection; all if unset
   bool json = false;
   bool manifest = false;
   btf::OpenOptions open;
   bool stats = false;
-  btf::DistributionOptions distribution;  // of the statistics
-  std::optional<std::string> by_axis;     // a letter or a number
+  btf::DistributionOptions distribution;
+  std::optional<std::string> by_axis;  // a letter or a number
   std::optional<std::string> html;
-  std::vector<std::string> deciding;  // options that decide what is on the page, as they were given
+  std::vector<std::string> result_options;  // options that the page depends on, as given
   PictureCommand image;
   bool strides = false;
-  std::optional<std::uint64_t> values;  // how many before they are summarised
+  std::optional<std::uint64_t> values;  // values beyond this number are summarised
   std::optional<std::string> slice;
   std::optional<std::string> at;
 };
 
-// One shard of a command, and the file of its results.
+// One shard of a command, and the file that gets its results.
 struct PartOptions {
   btf::Shard shard;
   std::string path;
   bool resume = false;
-  bool by_tensor = false;            // diff: items are the tensors of pairs of files
-  std::vector<std::string> options;  // all that decide, as the command takes them
+  bool by_tensor = false;            // diff: items are pairs of tensors, not of files
+  std::vector<std::string> options;  // options that the results depend on, as given
 };
 
 struct ConvertCommand {
   std::vector<std::string> inputs;
   std::string output;
   bool many_outputs = false;           // `output` is a directory that gets several files
-  bool output_said = false;            // by --output
-  bool force = false;                  // a last operand that holds tensors is the output
-  std::string new_folder{};            // is to be made for `output`; empty: none
-  std::optional<std::string> tensors;  // a selection; nothing: all
-  std::vector<std::string> exclude;    // selections of what is left out
+  bool output_by_option = false;       // --output and not the last operand
+  bool force = false;                  // overwrite a last operand that holds tensors
+  std::string new_folder{};            // must be created for `output`, if not empty
+  std::optional<std::string> tensors;  // a selection; all if unset
+  std::vector<std::string> exclude;    // selections of tensors to leave out
   std::optional<std::string> rename_file;
   std::optional<std::string> names_file;
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;
-  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; all if unset
   std::optional<PartOptions> part;
 };
 
@@ -254,16 +256,16 @@ struct DiffCommand {
   std::string golden;
   btf::OpenOptions open_actual;
   btf::OpenOptions open_golden;
-  // In the order of the command line: of what matches, the last counts.
+  // In the order of the command line: the last rule that matches a file applies.
   std::vector<SpecRule> actual_specs;
   std::vector<SpecRule> golden_specs;
-  std::optional<std::string> rules;      // a file of such rules, which go before those here
-  std::optional<std::string> from_json;  // a report to judge again; there are no operands then
+  std::optional<std::string> rules;      // a file with more rules; those above override them
+  std::optional<std::string> from_json;  // a report to judge again, instead of operands
   std::optional<std::string> tensors;
-  std::vector<std::string> pairs;  // "0:3", "conv1:fc": what belongs together; empty: all
-  std::optional<std::string> map;  // the path of a map of names
-  std::vector<TensorTolerance> tensor_tolerances;  // of globs that match, the last counts
-  std::vector<std::string> include;                // of directories: globs
+  std::vector<std::string> pairs;                  // "0:3", "conv1:fc"; if empty, pairs are found
+  std::optional<std::string> map;                  // the path of a map of names
+  std::vector<TensorTolerance> tensor_tolerances;  // the last one that matches a tensor applies
+  std::vector<std::string> include;                // globs for files in directories
   std::vector<std::string> exclude;
   bool json = false;
   btf::JsonSchema json_schema = btf::JsonSchema::sets;
@@ -273,21 +275,20 @@ struct DiffCommand {
   std::optional<std::string> junit;
   std::optional<std::string> html;
   PictureCommand image;
-  btf::DiffOptions diff;                        // what holds for every pair of files
-  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
+  btf::DiffOptions diff;                        // applies to every pair of files
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; all if unset
   std::optional<PartOptions> part;
-  // The criteria of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for
-  // conv*".
+  // When merging: the criteria for single tensors as the merged reports have them ("rtol 0.01 for
+  // conv*"). Used instead of `tensor_tolerances`.
   std::vector<std::string> tensor_criteria;
-  // Options that say how any two tensors are compared, but for tolerances, as they were given.
-  std::vector<std::string> of_pair;
-  // Those that say which files of two directories are compared, likewise.
-  std::vector<std::string> of_files;
-  // All that decide what is compared and how, likewise.
-  std::vector<std::string> comparing;
+
+  // Options as they were given:
+  std::vector<std::string> pair_options;  // how two tensors are compared, apart from tolerances
+  std::vector<std::string> file_options;  // which files of directories are compared
+  std::vector<std::string> comparison_options;  // everything that the result depends on
 };
 
-// A list of what must stay wide, or of scales, as another tool takes it, and where it goes.
+// A list of layers or of scales in the form that another tool reads, and the file to write it to.
 struct FitListFile {
   btf::FitListForm form{};
   std::string path;
@@ -295,9 +296,9 @@ struct FitListFile {
 
 struct MergeCommand {
   std::vector<std::string> parts;
-  std::optional<std::uint64_t> expected;  // shards
-  DiffCommand reports;                    // which, and nothing else
-  std::vector<FitListFile> emit;          // likewise, of fit
+  std::optional<std::uint64_t> expected;  // number of shards
+  DiffCommand reports;                    // only the options about reports are set
+  std::vector<FitListFile> emit;          // for parts of fit
 };
 
 struct ValidateOptions {
@@ -307,7 +308,7 @@ struct ValidateOptions {
   bool strict = false;
   bool all = false;
   btf::ValidateChecks checks;
-  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; all if unset
   std::optional<PartOptions> part;
 };
 
@@ -324,20 +325,20 @@ struct LayersCommand {
   std::string golden;
   btf::OpenOptions open_actual;
   btf::OpenOptions open_golden;
-  std::optional<std::string> from_json;  // a report that stands for both
-  std::optional<std::string> map;        // paths
+  std::optional<std::string> from_json;  // a report to judge again, instead of operands
+  std::optional<std::string> map;        // these four are paths
   std::optional<std::string> order;
   std::optional<std::string> baseline;
   std::optional<std::string> expected;
-  bool pairs = false;  // print the map instead
+  bool pairs = false;  // print the pairs of names instead of a report
   bool all = false;
   bool json = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;
-  std::vector<std::string> scales;    // options and their words, as they were written
-  std::vector<std::string> deciding;  // options that decide what comes out, likewise
+  std::vector<std::string> reading_options;  // how files are read, as given; values are words apart
+  std::vector<std::string> result_options;   // all that the result depends on, as given
   btf::LayerOptions layers;
-  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; all if unset
   std::optional<PartOptions> part;
 };
 
@@ -348,24 +349,24 @@ struct FitCommand {
   bool all = false;
   bool json = false;
   std::optional<std::string> html;
-  std::vector<std::string> deciding;  // options that decide what comes out, as they were given
+  std::vector<std::string> result_options;  // options that the result depends on, as given
   std::vector<FitListFile> emit;
   std::optional<PartOptions> part;
 };
 
 struct TypesOptions {
-  std::optional<std::string> what;  // a dtype, a layout, a format of TensorRT; nothing: all
+  std::optional<std::string> what;  // a dtype, a layout or a format of TensorRT; all if unset
   std::optional<std::string> shape;
   bool json = false;
 };
 
 struct ExplainOptions {
-  std::optional<std::string> word;  // a finding, cause, verdict, reason, state; nothing: all
+  std::optional<std::string> word;  // lists all words if unset
   bool json = false;
 };
 
 struct CompletionOptions {
-  std::optional<std::string> script;  // nothing: names of tensors
+  std::optional<std::string> script;  // if unset, names of the tensors in `files` are printed
   std::vector<std::string> files;
 };
 

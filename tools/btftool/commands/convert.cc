@@ -267,10 +267,10 @@ struct Gather {
 
 }  // namespace
 
-btf::Status check_files_apart(const Command& command, Output& out, const Command* parts_of) {
+btf::Status check_files_apart(const Command& command, Output& out, const Command* merged) {
   RunFiles files;
   std::visit(Gather{files}, command);
-  if (parts_of != nullptr) std::visit(Gather{files}, *parts_of);
+  if (merged != nullptr) std::visit(Gather{files}, *merged);
   return files.check(out);
 }
 
@@ -390,7 +390,7 @@ class Conversion {
  private:
   // convert a.btf b.btf c.btf, of which all three were meant as inputs.
   btf::Status check_forgotten() const {
-    if (command_.inputs.size() < 2 || command_.many_outputs || command_.output_said ||
+    if (command_.inputs.size() < 2 || command_.many_outputs || command_.output_by_option ||
         command_.force)
       return {};
     std::error_code unknown;

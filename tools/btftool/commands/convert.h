@@ -14,10 +14,9 @@ namespace btftool {
 // files below operands that are directories, files that options name, external data of models. To
 // be asked before anything is read; an error names both. Only OUT of a conversion or repair may be
 // an operand of it, which is replaced once OUT is whole. `out`: standard output, which gets nothing
-// any more if it is an input itself. `parts_of`: the command whose parts are merged, if that is
+// any more if it is an input itself. `merged`: the command whose parts are merged, if that is
 // done.
-btf::Status check_files_apart(const Command& command, Output& out,
-                              const Command* parts_of = nullptr);
+btf::Status check_files_apart(const Command& command, Output& out, const Command* merged = nullptr);
 
 // Of a conversion to a directory, whose outputs get their names later: files that are not to be
 // one.

@@ -180,9 +180,9 @@ class Comparison final : public btf::SetDiffSink {
 
   // Trouble of a pair is in the part; any other leaves it unfinished.
   btf::Result<int> end_part(const btf::Result<bool>& same) {
-    const bool of_pair =
+    const bool failed_pair =
         !same && !several_ && begun_ && same.error().code != btf::ErrorCode::cancelled;
-    if (!same && !of_pair) return std::unexpected(same.error());
+    if (!same && !failed_pair) return std::unexpected(same.error());
     if (!same) context_.log.error(same.error());
     return reports_.finish();
   }
@@ -302,7 +302,7 @@ std::string apart(const btf::TensorStatistics& actual, const btf::TensorStatisti
 
 // Elements are what tolerances and all reports but the plain one are of.
 btf::Status check_plain(const DiffCommand& command, const std::string& path) {
-  if (command.comparing.empty() && !command.json && !command.summary && !command.junit &&
+  if (command.comparison_options.empty() && !command.json && !command.summary && !command.junit &&
       !command.html && !command.image.path && !command.part && !command.map && !command.listed)
     return {};
   return std::unexpected(

@@ -119,7 +119,7 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
   if (command.html) {
     BTF_TRY(btf::check_output(*command.html));
   }
-  btf::PageOrigin origin = page_origin(command_line("fit", command.deciding, command.dumps));
+  btf::PageOrigin origin = page_origin(command_line("fit", command.result_options, command.dumps));
   BTF_ASSIGN(const btf::FitReport report, judge(context, command, share, origin));
   if (command.json)
     context.out.text(btf::json(report));

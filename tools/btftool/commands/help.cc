@@ -1,4 +1,4 @@
-// btftool explain and completion: words of reports, and scripts for shells.
+// The commands explain and completion.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 std::size_t columns() { return fits_columns() ? output_columns() : 79; }
 
-void tell(Output& out, const Topic& topic, const Explanation& row) {
+void print(Output& out, const Topic& topic, const Explanation& row) {
   const auto line = [&](std::string_view name, std::string_view text) {
     for (const std::string& part : wrapped(fmt::format("  {:<6}  {}", name, text), columns(), 10))
       out.line(part);
@@ -44,22 +44,22 @@ void list(Output& out) {
 }
 
 btf::Status explain(Output& out, std::string_view word) {
-  // As validate prints it.
+  // validate prints codes in brackets.
   if (word.starts_with('[') && word.ends_with(']')) word = word.substr(1, word.size() - 2);
   std::vector<std::string_view> words;
-  bool told = false;
+  bool found = false;
   for (const Topic& topic : topics())
     for (const Explanation& row : topic.rows) {
       words.push_back(row.word);
       if (row.word != word) continue;
-      if (told) out.line("");
-      tell(out, topic, row);
-      told = true;
+      if (found) out.line("");
+      print(out, topic, row);
+      found = true;
     }
-  if (told) return {};
+  if (found) return {};
   return btf::fail(btf::ErrorCode::invalid_argument,
                    "'" + std::string(word) + "' is not a word of a report" +
-                       btf::did_you_mean(word, words) + "; btftool explain lists them");
+                       btf::did_you_mean(word, words) + "; 'btftool explain' lists all words");
 }
 
 Json as_json() {
@@ -90,22 +90,21 @@ btf::Result<int> run_explain(const Context& context, const ExplainOptions& optio
 
 namespace {
 
-// btftool completion: scripts for shells, and what these ask for while a line is typed.
-
-// Nobody waits longer for a proposal.
+// The time limit for `completion --tensors`: nobody waits longer for a completion.
 constexpr unsigned kSeconds = 2;
 
 [[noreturn]] void give_up(int) { ::_exit(kTrouble); }
 
-// A regular file or a directory: the bytes of a pipe would be missing later.
-bool at_rest(const std::string& path) {
+// Returns true for regular files and directories. Reading a pipe would take bytes that the command
+// itself needs later.
+bool can_read_twice(const std::string& path) {
   std::error_code unknown;
   const auto status = std::filesystem::status(path, unknown);
   return std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status);
 }
 
-// As --tensor takes it; empty: it takes numbers only, or a terminal would do something else than
-// show the name: controls, and what turns the direction of text.
+// Returns the name as --tensor takes it. Returns an empty string if --tensor cannot take it, or if
+// it has characters that a terminal would not show, such as controls.
 std::string selection_of(const std::string& name) {
   const bool plain = !name.contains(',') && printable(name) == name;
   if (!plain || name.empty()) return {};
@@ -137,7 +136,7 @@ btf::Result<int> run_completion(const Context& context, const CompletionOptions&
   std::signal(SIGALRM, give_up);
   ::alarm(kSeconds);
   for (const std::string& path : options.files)
-    if (at_rest(path)) list_tensors(context.out, path);
+    if (can_read_twice(path)) list_tensors(context.out, path);
   ::alarm(0);
   return kSame;
 }

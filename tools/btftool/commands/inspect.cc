@@ -295,7 +295,7 @@ class Inspection {
     if (options.json) json_ = std::make_unique<InspectJson>(context.out, options);
     if (options.html) {
       page_.emplace();
-      origin_ = page_origin(command_line("inspect", options.deciding, options.files));
+      origin_ = page_origin(command_line("inspect", options.result_options, options.files));
     }
   }
 
@@ -327,8 +327,8 @@ class Inspection {
   }
 
   void give_up(const std::string& path, const btf::Error& error) {
-    if (json_) json_->unreadable(path, context_.names.in(error));
-    if (page_) page_->trouble(context_.names.in(error).text());
+    if (json_) json_->unreadable(path, context_.names.translate(error));
+    if (page_) page_->trouble(context_.names.translate(error).text());
     if (unreadable_.pass()) context_.log.error(error);
     trouble_ = true;
   }
@@ -375,7 +375,7 @@ class Inspection {
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i)
       if (!std::ranges::binary_search(left_out, i)) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
-      if (json_) json_->odd(context_.names.in(complete.error()));
+      if (json_) json_->odd(context_.names.translate(complete.error()));
       context_.log.warning(complete.error().text());
     }
     end(**file);
@@ -427,13 +427,14 @@ class Inspection {
   // `all`: the records are looked at together, so that overlap can be seen at no extra cost.
   void inspect(const btf::TensorFile& file, std::uint64_t index, bool all) {
     auto tensor = file.tensor(index);
-    if (tensor) tensor->foreign_reason = context_.names.in(std::move(tensor->foreign_reason));
+    if (tensor)
+      tensor->foreign_reason = context_.names.translate(std::move(tensor->foreign_reason));
     btf::Status status;
     if (!tensor) status = std::unexpected(tensor.error());
     if (status && all) status = file.check_overlap(*tensor);
     if (!status) {
-      if (json_) json_->broken(context_.names.in(status.error()), index);
-      if (page_) page_->trouble(context_.names.in(status.error()).text());
+      if (json_) json_->broken(context_.names.translate(status.error()), index);
+      if (page_) page_->trouble(context_.names.translate(status.error()).text());
       return complain(status.error());
     }
     auto details = read_details(file, *tensor, wanted_, execution_);
@@ -454,7 +455,7 @@ class Inspection {
     if (details) return;
     const btf::Error error = file.about(index, details.error());
     // An unknown dtype or layout is in the listing already; a bad --at is not an error in the file.
-    if (json_ && !error.finding.empty()) json_->broken(context_.names.in(error), index);
+    if (json_ && !error.finding.empty()) json_->broken(context_.names.translate(error), index);
     complain(error);
   }
 

@@ -193,7 +193,7 @@ btf::Result<btf::LayerRun> compare_statistics(const Context& context, const Laye
                        .golden = command.golden,
                        .judge = command.layers.judge,
                        .searched = false,
-                       .scales = command.scales,
+                       .scales = command.reading_options,
                        .others = {},
                        .report = std::move(report),
                        .origin = {}};
@@ -224,7 +224,7 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
                        .golden = command.golden,
                        .judge = command.layers.judge,
                        .searched = command.layers.hints,
-                       .scales = command.scales,
+                       .scales = command.reading_options,
                        .others = std::move(others),
                        .report = *std::move(report),
                        .origin = std::move(origin)};
@@ -290,8 +290,10 @@ int exit_code(const btf::LayerRun& run) {
 }
 
 btf::Result<int> tell(const Context& context, const LayersCommand& command, btf::LayerRun run) {
-  run.report = context.names.in(std::move(run.report));
-  run.member_names = [&context](std::string text) { return context.names.in(std::move(text)); };
+  run.report = context.names.translate(std::move(run.report));
+  run.member_names = [&context](std::string text) {
+    return context.names.translate(std::move(text));
+  };
   const btf::LayerReport& report = run.report;
   if (command.pairs) {
     for (const btf::Layer& layer : report.layers)
@@ -318,7 +320,7 @@ btf::Result<int> tell(const Context& context, const LayersCommand& command, btf:
   if (command.html) {
     const std::vector<std::string> operands{command.actual, command.golden};
     const auto newest = run.origin.newest_input;
-    run.origin = page_origin(command_line("layers", command.deciding,
+    run.origin = page_origin(command_line("layers", command.result_options,
                                           std::span(operands).first(command.from_json ? 0 : 2)));
     run.origin.newest_input = newest;
     take_given_date(run.origin);

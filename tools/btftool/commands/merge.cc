@@ -104,7 +104,7 @@ class Merge {
     fit.all = asked_.all;
     fit.html = asked_.html;
     fit.emit = command_.emit;
-    if (const std::string trouble = trouble_of_lists(fit); !trouble.empty())
+    if (const std::string trouble = emit_error(fit); !trouble.empty())
       return btf::fail(ErrorCode::invalid_argument, trouble);
     return merge_fit(context_, parts_, fit);
   }

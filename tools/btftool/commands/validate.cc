@@ -152,7 +152,7 @@ class Validation {
     const auto take = [&](const btf::Finding& finding) {
       if (!tally.take(finding)) return;
       progress.clear();
-      report.found(path, context_.names.in(finding), names.of(finding.tensor));
+      report.found(path, context_.names.translate(finding), names.of(finding.tensor));
     };
     btf::Status status = trouble != nullptr
                              ? std::unexpected(*trouble)
@@ -160,7 +160,7 @@ class Validation {
     if (status && more && tally.counts().errors == 0) status = more(take);
     progress.clear();
     FileVerdict verdict{.counts = tally.counts()};
-    if (!status) verdict.trouble = context_.names.in(status.error().in_file(path).text());
+    if (!status) verdict.trouble = context_.names.translate(status.error().in_file(path).text());
     report.end(path, verdict);
   }
 

@@ -18,7 +18,7 @@ void add(std::vector<std::string>& words, std::string word) {
   if (std::ranges::find(words, word) == words.end()) words.push_back(std::move(word));
 }
 
-// Their names, and the first other one of each: "float16", "fp16".
+// Returns the name and the first alias of each dtype: "float16", "fp16".
 std::vector<std::string> dtype_words() {
   std::vector<std::string> words;
   for (const btf::DTypeInfo& row : btf::dtypes()) {
@@ -28,7 +28,7 @@ std::vector<std::string> dtype_words() {
   return words;
 }
 
-// "kHWC8" and what people type: "hwc8".
+// Returns each layout as "kHWC8" and, as people type it, "hwc8".
 std::vector<std::string> layout_words() {
   std::vector<std::string> words;
   for (const btf::LayoutSpec& row : btf::layouts()) {
@@ -72,7 +72,7 @@ struct Placeholder {
   std::vector<std::string> (*words)() = nullptr;
 };
 
-// Others are text, but for lists of words: "yes|no".
+// Placeholders that are not here are lists of words such as "yes|no", or text.
 const Placeholder kPlaceholders[] = {{"T", Kind::words, dtype_words},
                                      {"L", Kind::words, layout_words},
                                      {"F", Kind::words, format_words},
@@ -95,7 +95,7 @@ const Placeholder* find(std::string_view type) {
   return row == std::end(kPlaceholders) ? nullptr : row;
 }
 
-// "N", "P%": of a list, what stands for a number.
+// Returns true for the placeholders of numbers in a list: "N", "P%".
 bool is_number(std::string_view word) {
   if (word.ends_with('%')) word.remove_suffix(1);
   return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
@@ -139,38 +139,38 @@ constexpr const char* kBashHead =
 
 )";
 
-// Behind the tables: _btftool_commands, _btftool_common, _btftool_command(), _btftool_option().
+// Follows the tables _btftool_commands, _btftool_common, _btftool_command() and _btftool_option().
 constexpr const char* kBashBody = R"(
-# A word of the line as the program would get it, but nothing in it is run.
+# Sets variable $2 to the word $1 as the program would get it, without running anything in it.
 _btftool_plain() {
   local plain=${1//[\\\'\"]/}
   [[ $plain != '~/'* ]] || plain=$HOME/${plain#'~/'}
   printf -v "$2" %s "$plain"
 }
 
-# Adds the words that begin with PART, behind what stands before it: PART PREFIX SUFFIX WORD...
+# Proposes the words that begin with PART, with PREFIX and SUFFIX: PART PREFIX SUFFIX WORD...
 _btftool_add() {
-  local part=$1 before=$2 behind=$3 word
+  local part=$1 before=$2 after=$3 word
   shift 3
   for word; do
     [[ $word == "$part"* ]] || continue
     [[ $quote ]] || printf -v word %q "$word"
-    COMPREPLY+=("$before$word$behind")
+    COMPREPLY+=("$before$word$after")
   done
 }
 
-# Names of the tensors in FILE...
+# The same for names of the tensors in files: PART PREFIX SUFFIX FILE...
 _btftool_add_tensors() {
-  local part=$1 before=$2 behind=$3 program
+  local part=$1 before=$2 after=$3 program
   local -a names
   shift 3
   (($#)) || return 0
   _btftool_plain "${COMP_WORDS[0]}" program
   mapfile -t names < <("$program" completion --tensors -- "$@" 2>/dev/null)
-  _btftool_add "$part" "$before" "$behind" "${names[@]}"
+  _btftool_add "$part" "$before" "$after" "${names[@]}"
 }
 
-# What can stand for `value`, by `kind` and `choices`.
+# Proposes completions of `value`, according to `kind` and `choices`.
 _btftool_values() {
   local before=$assigned part=$value
   case $kind in
@@ -208,7 +208,7 @@ _btftool() {
   local -a words=() operands=()
   local line=$COMP_LINE word space last='' cursor=0 i
   local IFS=$' \t\n'
-  # bash parts words at = and : too, which the program does not.
+  # bash splits words at = and : too, so these are joined again.
   for ((i = 0; i < ${#COMP_WORDS[@]}; ++i)); do
     word=${COMP_WORDS[i]}
     space=${line%%[![:space:]]*}
@@ -223,7 +223,7 @@ _btftool() {
     ((i != COMP_CWORD)) || cursor=$((${#words[@]} - 1))
   done
 
-  # What stands on the line besides the word at the cursor.
+  # The command, its operands and the option whose value is completed, from the other words.
   local command='' taker='' taking='' ended='' kind choices options place=command
   for ((i = 1; i < ${#words[@]}; ++i)); do
     word=${words[i]}
@@ -268,7 +268,7 @@ _btftool() {
     _btftool_values
   fi
 
-  # bash replaces what is behind the last = or : only, or behind a quote.
+  # bash only replaces the text after the last = or :, or after a quote.
   local whole=$assigned$value breaks=${COMP_WORDBREAKS//[!=:]/} kept=''
   if [[ $quote ]]; then
     kept=$assigned
@@ -291,7 +291,7 @@ std::string bash_setting(const Values& values) {
 std::string bash_completion(const Program& program) {
   std::string names;
   std::string commands =
-      "# The options of a command, and what its operands are.\n"
+      "# The options of a command, and the values of its operands.\n"
       "_btftool_command() {\n  kind=text choices= options=\n  case $1 in\n";
   for (const DeclaredCommand& command : program.commands) {
     names += command.name + " ";
@@ -300,9 +300,9 @@ std::string bash_completion(const Program& program) {
   }
   commands += "    help) options=--man kind=words choices=$_btftool_commands ;;\n  esac\n}\n";
   std::string takers =
-      "\n# What an option of a command takes; fails if its next word is no value.\n"
+      "\n# The values of an option of a command; fails if the next word is not its value.\n"
       "_btftool_option() {\n  case $1,$2 in\n";
-  for (const Takers& row : takers_of(program))
+  for (const ValueOptions& row : value_options(program))
     takers +=
         "    " + joined(row.options, " | ") + ")\n      " + bash_setting(row.values) + " ;;\n";
   takers += "    *) return 1 ;;\n  esac\n}\n";
@@ -316,7 +316,7 @@ namespace {
 constexpr const char* kZshHead = R"(#compdef btftool
 # Completion of btftool in zsh: made by 'btftool completion zsh'.
 
-# The operands of the command, besides the word at the cursor, into `operands`.
+# Sets `operands` to the operands of the command, without the word at the cursor.
 _btftool_operands() {
   local word taking ended i
   operands=()
@@ -337,7 +337,7 @@ _btftool_operands() {
   return 0
 }
 
-# Names of the tensors in the files that `operands` names, into `names`.
+# Sets `names` to the names of the tensors in the files in `operands`.
 _btftool_names() {
   names=()
   ((!$#operands)) || names=("${(@f)$("${${(Q)program}/#\~\//$HOME/}" completion --tensors -- "${operands[@]}" 2>/dev/null)}")
@@ -374,7 +374,7 @@ _btftool_renames() {
   compadd -q -S = -a names
 }
 
-# Words behind commas and "GLOB=".
+# Words after commas and "GLOB=".
 _btftool_listed() {
   compset -P '*[,=]'
   compadd -- $@
@@ -406,7 +406,7 @@ std::string zsh_escaped(const std::string& text, std::string_view characters) {
   return result;
 }
 
-// The action by which _arguments completes a value.
+// Returns the action by which _arguments completes a value.
 std::string zsh_action(const Values& values) {
   const std::string words = joined(values.words, " ");
   switch (values.kind) {
@@ -448,7 +448,7 @@ std::string zsh_specs(const std::vector<DeclaredOption>& options, const std::str
 
 std::string zsh_completion(const Program& program) {
   std::vector<std::string> takers;
-  for (const Takers& row : takers_of(program))
+  for (const ValueOptions& row : value_options(program))
     takers.insert(takers.end(), row.options.begin(), row.options.end());
   std::string text = kZshHead +
                      std::string(
@@ -486,7 +486,7 @@ namespace {
 constexpr const char* kFishHead =
     R"(# Completion of btftool in fish: made by 'btftool completion fish'.
 
-# The command and its operands, in front of the word at the cursor: fish does not tell what is behind it.
+# Prints the command and its operands before the cursor, as fish does not show those after it.
 function __btftool_line
     set -l words (commandline -opc)
     set -l command
@@ -515,12 +515,12 @@ function __btftool_in
     contains -- "$line[1]" $argv
 end
 
-# What is typed of a value, without quotes.
+# Prints what is typed of a value, without quotes.
 function __btftool_typed
     string replace -r -- '^--[^=]*=' '' (string replace -ra -- '[\'"\\\\]' '' (commandline -ct))
 end
 
-# The value at the cursor, up to its last comma, and the rest.
+# Prints the value at the cursor up to its last comma, and the rest.
 function __btftool_value
     set -l value (__btftool_typed)
     set -l rest (string replace -r -- '^.*,' '' $value)
@@ -528,7 +528,7 @@ function __btftool_value
     echo -- $rest
 end
 
-# Names of the tensors in FILE...: BEFORE BEHIND FILE...
+# Prints names of the tensors in files, with a prefix and a suffix: PREFIX SUFFIX FILE...
 function __btftool_names
     set -q argv[3]; or return
     set -l program (commandline -op)[1]
@@ -557,7 +557,7 @@ function __btftool_renames
     __btftool_names '' = (__btftool_line)[2..]
 end
 
-# Words behind commas and "GLOB=".
+# Words after commas and "GLOB=".
 function __btftool_listed
     set -l value (__btftool_typed)
     set -l before (string match -r -- '^.*[,=]' $value)
@@ -578,7 +578,7 @@ std::string fish_quoted(const std::string& text) {
   return result + "'";
 }
 
-// Options of `complete` that say what a value is.
+// Returns the options of fish's `complete` for a value.
 std::string fish_proposals(const Values& values) {
   const std::string words = joined(values.words, " ");
   switch (values.kind) {
@@ -621,9 +621,9 @@ std::string fish_command(const std::string& name, const std::string& help) {
 
 std::string fish_completion(const Program& program) {
   std::string takers =
-      "\n# Is the next word a value of the option?\n"
+      "\n# Succeeds if the next word is the value of the option.\n"
       "function __btftool_takes\n    switch \"$argv[1],$argv[2]\"\n        case";
-  for (const Takers& row : takers_of(program))
+  for (const ValueOptions& row : value_options(program))
     for (const std::string& option : row.options) takers += " " + fish_quoted(option);
   takers += "\n            return 0\n    end\n    return 1\nend\n";
   std::string text = kFishHead + takers + fish_lines(program.options, "");
@@ -639,8 +639,8 @@ std::string fish_completion(const Program& program) {
                 : " -a " + fish_quoted(joined(command.operand_values.words, " "));
     text += "\n";
   }
-  return text + fish_command("help", "options and examples of a command") +
-         "complete -c btftool -n '__btftool_in help' -l man -d 'its man page'\n"
+  return text + fish_command("help", "print options and examples of a command") +
+         "complete -c btftool -n '__btftool_in help' -l man -d 'print its man page'\n"
          "complete -c btftool -n '__btftool_in help' -a " +
          fish_quoted(names) + "\n";
 }
@@ -650,11 +650,11 @@ namespace {
 constexpr Shell kShells[] = {
     {"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
 
-void add_takers(const std::string& command, const std::vector<DeclaredOption>& options,
-                std::vector<Takers>& takers) {
+void add_value_options(const std::string& command, const std::vector<DeclaredOption>& options,
+                       std::vector<ValueOptions>& takers) {
   for (const DeclaredOption& option : options) {
     if (!option.takes_value() || option.value_optional()) continue;
-    auto row = std::ranges::find(takers, option.values, &Takers::values);
+    auto row = std::ranges::find(takers, option.values, &ValueOptions::values);
     if (row == takers.end()) row = takers.insert(row, {option.values, {}});
     for (const std::string& name : option.names) row->options.push_back(command + "," + name);
   }
@@ -664,11 +664,11 @@ void add_takers(const std::string& command, const std::vector<DeclaredOption>& o
 
 std::span<const Shell> shells() { return kShells; }
 
-std::vector<Takers> takers_of(const Program& program) {
-  std::vector<Takers> takers;
-  add_takers("*", program.options, takers);
+std::vector<ValueOptions> value_options(const Program& program) {
+  std::vector<ValueOptions> takers;
+  add_value_options("*", program.options, takers);
   for (const DeclaredCommand& command : program.commands)
-    add_takers(command.name, command.options, takers);
+    add_value_options(command.name, command.options, takers);
   return takers;
 }
 
@@ -692,9 +692,9 @@ std::string option_words(const std::vector<DeclaredOption>& options) {
 }
 
 std::string brief(const std::string& help) {
-  std::string text = help.substr(0, help.find(';'));
+  std::string text = help;
   std::ranges::replace(text, '\n', ' ');
-  return text;
+  return text.substr(0, std::min(text.find(';'), text.find(". ")));
 }
 
 std::string_view kind_name(Values::Kind kind) {

@@ -1,4 +1,5 @@
-// Completion scripts of shells. They call the program itself for names of tensors alone.
+// Completion scripts for shells. All is in the script; it only runs btftool to list names of
+// tensors.
 #pragma once
 
 #include <span>
@@ -20,27 +21,26 @@ std::string bash_completion(const Program& program);
 std::string fish_completion(const Program& program);
 std::string zsh_completion(const Program& program);
 
-// What the scripts are made of.
-
-// Options whose next word is a value, by what that is: "diff,--dtype", "*,--color".
-struct Takers {
+// Options with a value that must be the next word, grouped by the values that they take: "convert,
+// --dtype" is that option of convert, "*,--color" a global one.
+struct ValueOptions {
   Values values;
   std::vector<std::string> options;
 };
-std::vector<Takers> takers_of(const Program& program);
+std::vector<ValueOptions> value_options(const Program& program);
 
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
-// As one word in bash and zsh.
+// Quotes a word for bash and zsh.
 std::string quoted(const std::string& text);
 
-// The names of all options, with a space between them.
+// Returns the names of all options, separated by spaces.
 std::string option_words(const std::vector<DeclaredOption>& options);
 
-// The beginning of a help text, on one line.
+// Returns the help text up to its first semicolon or full stop, on one line.
 std::string brief(const std::string& help);
 
-// "words", "files", ...: in the scripts.
+// Returns the name of `kind` in the scripts.
 std::string_view kind_name(Values::Kind kind);
 
 }  // namespace btftool

@@ -1,4 +1,3 @@
-// The parts of a footer of the help, by the words that its lines begin with.
 #include "help/help.h"
 
 #include <algorithm>
@@ -12,13 +11,14 @@
 namespace btftool {
 namespace {
 
+// The footer of a command's help, split at the lines "Exit status: " and "Examples:".
 struct Footer {
   std::string text;
   std::string exit_status;
   std::vector<std::string> examples;
 };
 
-Footer parts_of(std::string_view footer) {
+Footer parse_footer(std::string_view footer) {
   Footer parts;
   std::string* target = &parts.text;
   for (std::size_t at = 0; at < footer.size();) {
@@ -26,7 +26,7 @@ Footer parts_of(std::string_view footer) {
     std::string_view line = footer.substr(at, end - at);
     at = end + 1;
     constexpr std::string_view kExit = "Exit status: ";
-    if (line == "Examples:" || line == "Example:") {
+    if (line == "Examples:") {
       target = nullptr;
     } else if (target == nullptr) {
       parts.examples.emplace_back(line.substr(std::min<std::size_t>(2, line.size())));
@@ -56,7 +56,6 @@ DeclaredOption declared(const CLI::Option& option) {
 
 std::vector<DeclaredOption> options_of(const CLI::App& app) {
   std::vector<DeclaredOption> options;
-  // By groups, as the help has them.
   for (const std::string& group : app.get_groups())
     for (const CLI::Option* option : app.get_options([&](const CLI::Option* candidate) {
            return candidate->nonpositional() && candidate->get_group() == group;
@@ -99,14 +98,14 @@ Program declared(const CLI::App& app) {
 
 namespace {
 
-// The options of a command with many that people use first.
-struct FirstOptions {
+// The most used options of a command that has many.
+struct CommonOptions {
   std::string_view command;
   std::vector<std::string_view> options;
 };
 
-const std::vector<FirstOptions>& first_options() {
-  static const std::vector<FirstOptions> kRows = {
+const std::vector<CommonOptions>& common_options() {
+  static const std::vector<CommonOptions> kRows = {
       {"inspect", {"--tensor", "--stats", "--values", "--slice", "--json"}},
       {"convert", {"--dtype", "--layout", "--tensor", "--format", "--json"}},
       {"diff", {"--close", "--rtol", "--atol", "--summary", "--json"}},
@@ -118,17 +117,19 @@ const std::vector<FirstOptions>& first_options() {
   return kRows;
 }
 
-constexpr std::size_t kLeast = 40;   // columns that there are always
-constexpr std::size_t kMost = 110;   // wider lines are hard to read
-constexpr std::size_t kLeft = 32;    // of what is explained
-constexpr std::size_t kNarrow = 72;  // with fewer columns explanations go below
+// Numbers of columns.
+constexpr std::size_t kMinWidth = 40;   // narrower terminals get longer lines
+constexpr std::size_t kMaxWidth = 110;  // longer lines are hard to read
+constexpr std::size_t kNameWidth = 32;
+constexpr std::size_t kTwoColumns = 72;  // if narrower, explanations go below the names
 
-// Words in lines that begin at `indent`, the first behind `begin`.
+// Fills lines with the words of `text`. The first line begins with `begin`, the others are
+// indented.
 std::string filled(std::string begin, std::string_view text, std::size_t indent,
                    std::size_t columns) {
   std::string line = std::move(begin);
   std::string lines;
-  bool empty = true;  // no word is in the line
+  bool empty = true;  // true if the line has no word yet
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
     const std::string_view word = text.substr(at, end - at);
@@ -147,13 +148,13 @@ std::string filled(std::string begin, std::string_view text, std::size_t indent,
 }
 
 std::string entry(const std::string& what, std::string_view text, std::size_t columns) {
-  const bool below = columns < kNarrow;
-  const std::size_t indent = below ? 8 : kLeft;
+  const bool below = columns < kTwoColumns;
+  const std::size_t indent = below ? 8 : kNameWidth;
   std::string line = "  " + what;
-  if (below || line.size() + 2 > kLeft)
+  if (below || line.size() + 2 > kNameWidth)
     return line + "\n" + filled(std::string(indent, ' '), text, indent, columns);
-  line.resize(kLeft, ' ');
-  return filled(std::move(line), text, kLeft, columns);
+  line.resize(kNameWidth, ' ');
+  return filled(std::move(line), text, kNameWidth, columns);
 }
 
 std::string entry(const DeclaredOption& option, std::size_t columns) {
@@ -174,28 +175,26 @@ std::string groups(std::span<const DeclaredOption> options, std::size_t columns)
   return text;
 }
 
-bool is_called(const DeclaredOption& option, std::string_view name) {
-  return std::ranges::find(option.names, name) != option.names.end();
-}
-
-// Empty: all are shown.
-std::string first_ones(const Program& program, const DeclaredCommand& command,
-                       std::size_t columns) {
-  const auto row = std::ranges::find(first_options(), command.name, &FirstOptions::command);
-  if (row == first_options().end()) return {};
-  std::string text = "\nOptions that are used first:\n";
+// Returns an empty string for a command that has few options.
+std::string common_options_text(const Program& program, const DeclaredCommand& command,
+                                std::size_t columns) {
+  const auto row = std::ranges::find(common_options(), command.name, &CommonOptions::command);
+  if (row == common_options().end()) return {};
+  std::string text = "\nMost used options:\n";
   for (const std::string_view name : row->options)
-    text += entry(
-        *std::ranges::find_if(
-            command.options, [&](const DeclaredOption& option) { return is_called(option, name); }),
-        columns);
+    text += entry(*std::ranges::find_if(command.options,
+                                        [&](const DeclaredOption& option) {
+                                          return std::ranges::find(option.names, name) !=
+                                                 option.names.end();
+                                        }),
+                  columns);
   return text + filled("\n",
                        "All " + std::to_string(command.options.size()) + " options: '" +
                            program.name + " " + command.name + " --help-all'.",
                        0, columns);
 }
 
-// Lines that belong together are filled, those that end a sentence end one.
+// Fills paragraphs. A line that ends in a full stop ends one.
 std::string paragraphs(std::string_view text, std::size_t columns) {
   std::string result;
   std::string paragraph;
@@ -212,7 +211,7 @@ std::string paragraphs(std::string_view text, std::size_t columns) {
 
 std::string ending(const DeclaredCommand& command, bool all, std::size_t columns) {
   constexpr std::size_t kExamples = 2;
-  const Footer footer = parts_of(command.footer);
+  const Footer footer = parse_footer(command.footer);
   std::string text;
   if (!footer.text.empty()) text += "\n" + paragraphs(footer.text, columns);
   if (!footer.exit_status.empty())
@@ -232,13 +231,13 @@ std::string of_command(const Program& program, const DeclaredCommand& command, b
       filled("", "Usage: " + program.name + " " + command.name + " [OPTIONS] " + command.operands,
              2, columns);
   text += "\n" + entry(command.operands, command.operands_help, columns);
-  const std::string first = all ? "" : first_ones(program, command, columns);
-  text += first.empty() ? groups(command.options, columns) : first;
+  const std::string common = all ? "" : common_options_text(program, command, columns);
+  text += common.empty() ? groups(command.options, columns) : common;
   text += ending(command, all, columns);
   return text + "\n" +
          filled("",
-                "Options of every command: -q -v -j --color --progress, see '" + program.name +
-                    " --help'",
+                "Every command also takes -q, -v, -j, --color, --progress and --max-memory: see '" +
+                    program.name + " --help'.",
                 0, columns);
 }
 
@@ -256,7 +255,7 @@ std::string of_program(const Program& program, std::size_t columns) {
 
 std::string help_text(const Program& program, const std::string& command, bool all,
                       std::size_t columns) {
-  columns = std::clamp(columns, kLeast, kMost);
+  columns = std::clamp(columns, kMinWidth, kMaxWidth);
   if (command.empty()) return of_program(program, columns);
   return of_command(program, *std::ranges::find(program.commands, command, &DeclaredCommand::name),
                     all, columns);
@@ -266,7 +265,8 @@ namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-// In options and examples every - is a minus, or it could not be copied.
+// Every "-" in options and examples is escaped: otherwise it becomes a hyphen, which cannot be
+// pasted into a shell.
 std::string escaped(char c) {
   switch (c) {
     case '\\':
@@ -286,7 +286,7 @@ std::string escaped(char c) {
   }
 }
 
-// At the beginning of a line a dot would make a request.
+// Escapes a dot at the beginning of a line, which would be a roff request.
 std::string line_of(std::string roff) { return roff.starts_with('.') ? "\\&" + roff : roff; }
 
 std::string verbatim(std::string_view text) {
@@ -295,8 +295,9 @@ std::string verbatim(std::string_view text) {
   return line_of(std::move(roff));
 }
 
-// "signal-to-noise" and "tensor's" have what belongs between letters; "--max-zero" and "1e-3" have
-// not.
+// Hyphens and apostrophes between letters ("signal-to-noise", "tensor's") stay as they are; those
+// of
+// "--max-zero" and "1e-3" are escaped.
 std::string word_of_text(std::string_view word) {
   const std::size_t first = word.find_first_not_of("('\"");
   if (first == word.npos || word[first] == '-') return verbatim(word);
@@ -309,7 +310,7 @@ std::string word_of_text(std::string_view word) {
   return line_of(std::move(roff));
 }
 
-// Words in lines of a page; whoever shows it fills its own.
+// Breaks lines of the roff source. The formatter fills its own lines.
 std::string filled(std::string_view text) {
   constexpr std::size_t kWidth = 78;
   std::string roff;
@@ -380,7 +381,7 @@ std::string begin(const Program& program, const DeclaredCommand* command, std::s
 }
 
 std::string command_page(const Program& program, const DeclaredCommand& command) {
-  const Footer footer = parts_of(command.footer);
+  const Footer footer = parse_footer(command.footer);
   std::string roff = begin(program, &command, command.help);
   roff += heading("SYNOPSIS") + bold(program.name) + " [" + italic("GLOBAL OPTIONS") + "] " +
           bold(command.name) + " [" + italic("OPTIONS") + "] " + italic(command.operands) + "\n";
@@ -388,9 +389,10 @@ std::string command_page(const Program& program, const DeclaredCommand& command)
           filled(command.operands_help);
   if (!footer.text.empty()) roff += ".PP\n" + filled(footer.text);
   roff += options_section(command.options);
-  roff += ".PP\nOptions of every command are in\n" + bold(program.name) + "(1).\n";
+  roff +=
+      ".PP\nOptions that every command takes are described in\n" + bold(program.name) + "(1).\n";
   roff += heading("EXIT STATUS") +
-          filled(footer.exit_status.empty() ? "0 done, 2 trouble." : footer.exit_status);
+          filled(footer.exit_status.empty() ? "0 success, 2 trouble." : footer.exit_status);
   return roff + examples_section(footer.examples) + see_also(program, &command);
 }
 
@@ -402,19 +404,18 @@ std::string program_page(const Program& program) {
   std::vector<std::string> examples;
   for (const DeclaredCommand& command : program.commands) {
     roff += ".TP\n" + bold(page_name(program, &command)) + "(1)\n" + filled(command.help);
-    const Footer footer = parts_of(command.footer);
+    const Footer footer = parse_footer(command.footer);
     const auto example = std::ranges::find_if(
         footer.examples, [&](const std::string& line) { return line.contains(command.name); });
     if (example != footer.examples.end()) examples.push_back(*example);
   }
-  roff += ".PP\n" + filled(parts_of(program.footer).text);
+  roff += ".PP\n" + filled(parse_footer(program.footer).text);
   roff += options_section(program.options);
   roff += heading("EXIT STATUS") +
           filled(
-              "0 fine, or the same; 1 a question was answered with no: different, not\n"
-              "well-formed, something broke, not all saved; 2 trouble: wrong usage, a file\n"
-              "that cannot be read or written, input that is malformed or not supported,\n"
-              "nothing compared.");
+              "0 success: the files are the same, well-formed, nothing broke, all is saved;\n"
+              "1 the opposite was found; 2 trouble: wrong usage, a file that cannot be read\n"
+              "or written, input that is malformed or not supported, nothing compared.");
   return roff + examples_section(examples) + see_also(program, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// The options declared to the parser, as data that texts are made of: completion scripts, pages.
+// The declared options as data, and the help and man pages that are made of them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,16 +9,16 @@
 
 namespace btftool {
 
-// The values that an option takes: one of the words, or as `kind` says.
+// The values that an option takes, for completion.
 struct Values {
   enum class Kind : std::uint8_t {
-    text,     // nothing to propose
-    words,    // one word
-    listed,   // words behind commas and "GLOB="
-    files,    // and the words
-    tensors,  // names out of the operands, with commas between them
-    pairs,    // A:G of the first operand and of the second, with commas between them
-    renames,  // a name out of the operands and "=" behind it
+    text,     // cannot be completed
+    words,    // one of `words`
+    listed,   // several of `words`, separated by commas, each with an optional "GLOB="
+    files,    // a file, or one of `words`
+    tensors,  // names of tensors in the operands, separated by commas
+    pairs,    // A:G, tensors of the first and the second operand, separated by commas
+    renames,  // OLD=NEW, where OLD is a tensor in the operands
   };
 
   Kind kind = Kind::text;
@@ -29,13 +29,13 @@ struct Values {
 
 struct DeclaredOption {
   std::vector<std::string> names;  // "-o", "--output"
-  std::string type;                // "OUT"; "[N]": may be left out; empty: it takes none
+  std::string type;                // "OUT", or "[N]" for an optional value; empty for a flag
   std::string group;
   std::string help;
   Values values;
 
   bool takes_value() const { return !type.empty(); }
-  // The next word is no value of it then.
+  // If true, the parser does not take the next word as the value.
   bool value_optional() const { return type.starts_with('[') && type.ends_with(']'); }
 };
 
@@ -53,32 +53,26 @@ struct Program {
   std::string name;
   std::string version;
   std::string help;
-  std::vector<DeclaredOption> options;  // of every command too
+  std::vector<DeclaredOption> options;  // global ones, which every command takes too
   std::vector<DeclaredCommand> commands;
   std::string footer;
 };
 
-// The meaning of a placeholder of the help, such as "T", "auto|always" or "[GLOB=]SPEC".
+// Returns the values of a placeholder such as "T", "auto|always" or "[GLOB=]SPEC".
 Values values_of(const std::string& type);
 
-// The same of operands: files, if nothing else is known.
+// The same for operands, which are files if nothing else is known.
 Values operand_values_of(const std::string& operands);
-
-// The option parser's declarations as data.
 
 Program declared(const CLI::App& app);
 
-// The text of --help and --help-all, for a width.
-
-// The help of a command; of the program, if that is empty. `all`: every option of a command, else
-// those that people use first.
+// Returns the help of a command, or of the program if `command` is empty. Unless `all` is set, only
+// the most used options of the command are listed.
 std::string help_text(const Program& program, const std::string& command, bool all,
                       std::size_t columns);
 
-// Man pages in roff, of what --help says. They carry no date, so that the same tool gives the same
-// page.
-
-// btftool-diff.1 for "diff", one of its commands; btftool.1 for none.
+// Returns a man page in roff with the contents of --help-all: btftool-diff.1 for "diff", btftool.1
+// for an empty command. It has no date, so that builds are reproducible.
 std::string man_page(const Program& program, const std::string& command);
 
 }  // namespace btftool

@@ -26,7 +26,7 @@ struct Log::State {
   btf::report::Paint paint;
   std::size_t columns;  // of a terminal; else no line is too long
 
-  std::string line(const std::string& message) const { return printable(names.in(message)); }
+  std::string line(const std::string& message) const { return printable(names.translate(message)); }
 
   // As one message, in lines that fit behind the program's name.
   std::string fitted(const std::string& line) const {

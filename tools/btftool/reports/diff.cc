@@ -116,7 +116,7 @@ std::string compare_again(const DiffCommand& command, bool directories, const bt
                           const btf::TensorDiff& diff, std::vector<std::string> words) {
   add_ruled_specs("--actual-spec", command.actual_specs, words);
   add_ruled_specs("--golden-spec", command.golden_specs, words);
-  for (const std::string& given : command.of_pair)
+  for (const std::string& given : command.pair_options)
     if (is_about(given, command, diff)) words.push_back(given);
   const btf::Tolerance tolerance = tolerance_of(command, diff);
   if (tolerance.rtol) words.push_back("--rtol=" + btf::number_text(*tolerance.rtol));
@@ -130,7 +130,7 @@ std::string compare_again(const DiffCommand& command, bool directories, const bt
     return command_line("diff", words, std::vector{pair.actual, pair.golden});
   }
   std::string file = by_file(command, pair);
-  for (const std::string& given : command.of_files)
+  for (const std::string& given : command.file_options)
     if (file.empty() || !given.starts_with("--include=")) words.push_back(given);
   if (!file.empty()) words.push_back(std::move(file));
   std::string tensor = by_name(*diff.actual, *diff.golden);
@@ -199,7 +199,7 @@ std::string next_command(const DiffCommand& command, bool directories, const btf
 // The command that makes this comparison again, whatever shards or parts it came from.
 std::string same_command(const DiffCommand& command) {
   const std::vector<std::string> operands{command.actual, command.golden};
-  return command_line("diff", command.comparing,
+  return command_line("diff", command.comparison_options,
                       std::span(operands).first(command.from_json ? 0 : 2));
 }
 
@@ -309,8 +309,8 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
                .columns = output_columns(),
                .whole_lines = !fits_columns(),
                .color = context.out.colored()},
-      .member_names = [&names =
-                           context.names](std::string text) { return names.in(std::move(text)); },
+      .member_names =
+          [&names = context.names](std::string text) { return names.translate(std::move(text)); },
       .origin = page_origin(same_command(command)),
       .next_command =
           [&command, directories](const FilePair& pair, const btf::TensorDiff& diff) {
@@ -393,7 +393,7 @@ void DiffReports::begin(const FilePair& pair, const std::optional<btf::FileState
 
 void DiffReports::take(const btf::TensorDiff& diff) {
   // Only errors and causes can name options.
-  diff.error || !diff.hints.empty() ? show(context_.names.in(diff)) : show(diff);
+  diff.error || !diff.hints.empty() ? show(context_.names.translate(diff)) : show(diff);
 }
 
 void DiffReports::show(const btf::TensorDiff& diff) {
@@ -411,7 +411,7 @@ void DiffReports::missing(const btf::TensorDiff& diff) {
 }
 
 void DiffReports::end(PairOutcome outcome) {
-  outcome.error = context_.names.in(std::move(outcome.error));
+  outcome.error = context_.names.translate(std::move(outcome.error));
   totals_.end(pair_, outcome);
   for (const Report& row : reports_) row.report->end(pair_, outcome);
 }

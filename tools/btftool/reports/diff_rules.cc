@@ -130,7 +130,7 @@ class RulesReader {
   void take(const JsonNode& rule) {
     const JsonNode tensor = rule["tensor"];
     const std::string glob = tensor.text();
-    if (const std::string trouble = glob_trouble(glob); !trouble.empty()) tensor.fail(trouble);
+    if (const std::string trouble = glob_error(glob); !trouble.empty()) tensor.fail(trouble);
     std::size_t given = 0;
     rule.members([&](const std::string& name, const JsonNode& value) {
       if (name == "tensor" || name == "comment" || value.failed()) return;
