@@ -20,7 +20,7 @@
 #include "core/finding_table.h"
 #include "core/layout.h"
 #include "core/numbers.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/hints.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
@@ -248,12 +248,12 @@ class ShapeSearch {
                       ? 0
                       : 1;
       }
-      if (const auto left = hints::share_left(actual, golden))
+      if (const auto left = hints::noise_share(actual, golden))
         likely.push_back({&candidate, *left});
     }
     if (golden_->storage() == nullptr || golden_->rearranged() || actual_->storage() == nullptr)
       return {};
-    // Ways that leave nearly as much are the same to these numbers.
+    // Transforms that leave nearly as much are the same to these numbers.
     constexpr double kAsGood = 1.5;
     for (std::size_t walks = 0; walks < kMaxPasses && !likely.empty(); ++walks) {
       const double least = std::ranges::min(likely, {}, &Likely::left).left;
@@ -261,8 +261,8 @@ class ShapeSearch {
           likely, [&](const Likely& one) { return one.left <= kAsGood * least; });
       BTF_ASSIGN(const auto side, side_of(*plainest->candidate));
       BTF_ASSIGN(const auto found,
-                 hints::all_but_noise(*side, *golden_, static_cast<double>(candidates_.size()),
-                                      execution_));
+                 hints::find_noisy_match(*side, *golden_, static_cast<double>(candidates_.size()),
+                                         execution_));
       if (found) return said(*plainest->candidate, found->text);
       likely.erase(plainest);
     }

@@ -14,7 +14,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/code_searches.h"
 #include "diff/hints/searches/searches.h"
@@ -29,11 +29,11 @@ using hints::Agreement;
 using Numbers = std::vector<long double>;
 
 constexpr std::uint64_t kPiece = 1U << 16;  // elements
-constexpr std::uint64_t kSample = 64;       // elements of each part
+constexpr std::uint64_t kSample = 64;       // elements from each part of the tensors
 constexpr std::uint64_t kMinCommon = 8;     // elements
-constexpr std::uint64_t kMinDifferent = 4;  // of these, that are not what the padding is
+constexpr std::uint64_t kMinDifferent = 4;  // elements of actual that differ from the padding
 
-// visit(box) for pieces of a box, each of at most kPiece elements.
+// Calls visit(box) for pieces of `whole` of at most kPiece elements, until it returns false.
 template <typename Visit>
 Status for_each_piece(const Box& whole, Visit&& visit) {
   const Dims counts = whole.counts();
@@ -90,7 +90,7 @@ bool same_number(long double a, long double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-// The elements on one side only, as boxes that do not overlap.
+// Boxes that do not overlap and cover the elements that only this side has.
 std::vector<Box> boxes_beyond(const Dims& dims, const Dims& common) {
   std::vector<Box> boxes;
   Box box{Dims(dims.size(), 0), dims};
@@ -104,7 +104,7 @@ std::vector<Box> boxes_beyond(const Dims& dims, const Dims& common) {
   return boxes;
 }
 
-// Places from all over a box.
+// Places spread over the box.
 std::vector<Dims> sample_of(const Box& box) {
   const Dims counts = box.counts();
   const std::uint64_t elements = *element_count(counts);
@@ -254,7 +254,7 @@ class Search {
   Dims common_;
   std::uint64_t elements_ = 0;  // in common
   std::uint64_t padded_ = 0;
-  std::uint64_t different_ = 0;  // of actual's in common, from the padding
+  std::uint64_t different_ = 0;  // elements of actual, in common, that differ from the padding
   std::uint64_t lenient_ = 0;
   std::optional<long double> padding_;
 };
@@ -316,17 +316,17 @@ std::string_view cause_name(Cause cause) {
 
 namespace {
 
-using hints::Inquiry;
 using hints::Lookup;
 using hints::Sample;
+using hints::SearchContext;
 using hints::SearchResult;
 
-// Fewer pairs than this say nothing.
+// The least number of elements that allows any conclusion.
 constexpr std::uint64_t kMinElements = 8;
 
-// Searches for a change of one side's elements. The better explanation of two that explain as much
-// goes first.
-constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
+// Searches for a change of all elements of one side, in order of preference: of two explanations
+// that leave the same number of elements unexplained, the earlier one wins.
+constexpr auto kExplanations = std::to_array<SearchResult (*)(const SearchContext&)>({
     hints::find_layout,       hints::find_permutation,    hints::find_byte_order,
     hints::find_nibble_order, hints::find_misread,        hints::find_rounded_misread,
     hints::find_inverted,     hints::find_sign,           hints::find_index_base,
@@ -338,106 +338,108 @@ constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
     hints::find_wrapped,      hints::find_lost_precision, hints::find_lost_bits,
 });
 
-// Of all elements together, not of each.
-constexpr std::array<SearchResult (*)(const Inquiry&), 1> kAmongNoise{hints::find_among_noise};
+// Looks for correlation over the whole tensor instead of equal elements.
+constexpr std::array<SearchResult (*)(const SearchContext&), 1> kAmongNoise{
+    hints::find_among_noise};
 
-// Any order may make up for much: asked if nothing plainer holds.
-constexpr std::array<SearchResult (*)(const Inquiry&), 1> kAnyOrder{hints::find_reordered};
+// Some order can be found for much of anything, so this is tried only if nothing simpler holds.
+constexpr std::array<SearchResult (*)(const SearchContext&), 1> kAnyOrder{hints::find_reordered};
 
-// Where mismatches are, if nothing explains them.
-constexpr auto kPatterns = std::to_array<SearchResult (*)(const Inquiry&)>({
+// Describe where mismatches are, if nothing explains them.
+constexpr auto kPatterns = std::to_array<SearchResult (*)(const SearchContext&)>({
     hints::find_rounding,
     hints::find_region,
 });
 
-// Too few to conclude anything from.
+// The least number of mismatches that allows a conclusion.
 constexpr std::size_t kMinMismatches = 2;
 
-Result<std::vector<Inquiry>> inquiries_of(const HintInput& input, const Sample& sample) {
-  std::vector<Inquiry> inquiries;
+Result<std::vector<SearchContext>> contexts_of(const HintInput& input, const Sample& sample) {
+  std::vector<SearchContext> contexts;
   for (const Agreement& agreement : hints::agreements(input, sample)) {
-    BTF_ASSIGN(Inquiry inquiry, hints::inquire(input, sample, agreement));
-    // Less than a step is left: that was rounded in another way.
-    if (hints::by_shown_grid(agreement) && inquiry.rounded) continue;
-    inquiries.push_back(std::move(inquiry));
+    BTF_ASSIGN(SearchContext context, hints::make_context(input, sample, agreement));
+    // What remains differs by less than a step: another way of rounding.
+    if (hints::uses_inferred_grid(agreement) && context.rounded) continue;
+    contexts.push_back(std::move(context));
     // Pairs that agree also agree by a wider tolerance.
-    if (inquiries.back().mismatches.size() < kMinMismatches) break;
+    if (contexts.back().mismatches.size() < kMinMismatches) break;
   }
-  return inquiries;
+  return contexts;
 }
 
 // The explanation that leaves the least unexplained.
-SearchResult best_explanation(const HintInput& input, std::span<Inquiry> inquiries,
-                              std::span<SearchResult (*const)(const Inquiry&)> searches) {
+SearchResult best_explanation(const HintInput& input, std::span<SearchContext> contexts,
+                              std::span<SearchResult (*const)(const SearchContext&)> searches) {
   BTF_ASSIGN(const StridedLayout actual_view, hints::own_view(input.actual));
   BTF_ASSIGN(const StridedLayout golden_view, hints::own_view(input.golden));
   BTF_ASSIGN(Lookup actual, Lookup::open(input.actual, actual_view));
   BTF_ASSIGN(Lookup golden, Lookup::open(input.golden, golden_view));
   std::optional<hints::Finding> best;
   for (const auto search : searches)
-    for (Inquiry& inquiry : inquiries) {
+    for (SearchContext& context : contexts) {
       BTF_TRY(check_cancelled(input.execution));
-      inquiry.actual = &actual;
-      inquiry.golden = &golden;
-      BTF_ASSIGN(std::optional<hints::Finding> finding, search(inquiry));
+      context.actual = &actual;
+      context.golden = &golden;
+      BTF_ASSIGN(std::optional<hints::Finding> finding, search(context));
       if (!finding || (best && best->unexplained <= finding->unexplained)) continue;
       best = std::move(finding);
-      best->by_shown_grid = hints::by_shown_grid(inquiry.agreement);
+      best->uses_inferred_grid = hints::uses_inferred_grid(context.agreement);
       if (best->unexplained == 0) return best;
     }
   return best;
 }
 
-// NaN that the user does not take for equal is a mismatch like others for searches by position.
-Result<std::vector<Inquiry>> for_patterns(const HintInput& input, const Sample& sample,
-                                          std::vector<Inquiry> inquiries) {
-  if (input.judge.equal_nan) return inquiries;
+// For searches by position, NaN is a mismatch like others unless the user treats NaNs as equal.
+Result<std::vector<SearchContext>> for_patterns(const HintInput& input, const Sample& sample,
+                                                std::vector<SearchContext> contexts) {
+  if (input.judge.equal_nan) return contexts;
   Agreement own = hints::strict_agreement(input.judge, input.actual.dtype(), input.golden.dtype());
   own.judge.equal_nan = false;
-  BTF_ASSIGN(Inquiry inquiry, hints::inquire(input, sample, own));
-  inquiries.clear();
-  inquiries.push_back(std::move(inquiry));
-  return inquiries;
+  BTF_ASSIGN(SearchContext context, hints::make_context(input, sample, own));
+  contexts.clear();
+  contexts.push_back(std::move(context));
+  return contexts;
 }
 
 SearchResult find_cause(const HintInput& input) {
   BTF_ASSIGN(const Sample sample, hints::take_sample(input));
-  BTF_ASSIGN(std::vector<Inquiry> inquiries, inquiries_of(input, sample));
-  if (inquiries.front().mismatches.empty()) {
-    BTF_ASSIGN(std::optional<hints::Finding> finding, hints::find_coarser_dtype(inquiries.front()));
+  BTF_ASSIGN(std::vector<SearchContext> contexts, contexts_of(input, sample));
+  if (contexts.front().mismatches.empty()) {
+    BTF_ASSIGN(std::optional<hints::Finding> finding, hints::find_coarser_dtype(contexts.front()));
     if (finding) return finding;
   }
-  // Steps of codes say most; those of whole numbers more than a pattern of the mismatches.
+  // Steps between codes are the most specific evidence; steps between integers are still more
+  // specific than the places of the mismatches.
   const Judge close = hints::close_judge(input);
   const bool codes = close.actual.codes || close.golden.codes;
-  const Inquiry first = inquiries.front();
+  const SearchContext first = contexts.front();
   if (codes) {
     BTF_ASSIGN(std::optional<hints::Finding> finding, hints::find_code_steps(first, close));
     if (finding) return finding;
   }
-  if (inquiries.back().mismatches.size() < kMinMismatches) inquiries.pop_back();
-  if (!inquiries.empty()) {
+  if (contexts.back().mismatches.size() < kMinMismatches) contexts.pop_back();
+  if (!contexts.empty()) {
     BTF_ASSIGN(std::optional<hints::Finding> finding,
-               best_explanation(input, inquiries, kExplanations));
-    // Whole steps say it more exactly.
-    if (finding && finding->by_shown_grid && finding->hint.cause == Cause::offset && !codes) {
+               best_explanation(input, contexts, kExplanations));
+    // A number of whole steps is more exact than an offset.
+    if (finding && finding->uses_inferred_grid && finding->hint.cause == Cause::offset && !codes) {
       BTF_ASSIGN(std::optional<hints::Finding> steps, hints::find_code_steps(first, close));
       if (steps && steps->unexplained <= finding->unexplained) return steps;
     }
     if (finding) return finding;
-    BTF_ASSIGN(finding, best_explanation(input, std::span(inquiries).first(1), kAmongNoise));
+    BTF_ASSIGN(finding, best_explanation(input, std::span(contexts).first(1), kAmongNoise));
     if (finding) return finding;
-    BTF_ASSIGN(finding, best_explanation(input, inquiries, kAnyOrder));
+    BTF_ASSIGN(finding, best_explanation(input, contexts, kAnyOrder));
     if (finding) return finding;
   }
   if (!codes) {
     BTF_ASSIGN(std::optional<hints::Finding> finding, hints::find_code_steps(first, close));
     if (finding) return finding;
   }
-  BTF_ASSIGN(inquiries, for_patterns(input, sample, std::move(inquiries)));
+  BTF_ASSIGN(contexts, for_patterns(input, sample, std::move(contexts)));
   for (const auto search : kPatterns)
-    for (const Inquiry& inquiry : inquiries) {
-      BTF_ASSIGN(std::optional<hints::Finding> finding, search(inquiry));
+    for (const SearchContext& context : contexts) {
+      BTF_ASSIGN(std::optional<hints::Finding> finding, search(context));
       if (finding) return finding;
     }
   return std::nullopt;

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "core/layout.h"
-#include "diff/layers/explained.h"
+#include "diff/layers/noise_model.h"
 
 namespace btf {
 namespace {
 
-// An error of this size is none of rounding.
+// An error of this size is not rounding.
 constexpr double kOff = 0.1;
 
 class Sanity {
@@ -52,15 +52,15 @@ class Sanity {
   }
 
   static bool is_alike(const LayerSide& one, const LayerSide& other) {
-    constexpr double kCode = 0.01;  // of the largest: a step of int8
+    constexpr double kCode = 0.01;  // of the largest number: a step of int8
     const double step = kCode * other.peak;
     const auto near = [&](double a, double b) { return std::abs(a - b) <= step; };
     return near(one.peak, other.peak) && std::ranges::equal(one.samples, other.samples, near) &&
            std::abs(one.norm - other.norm) <= kCode * other.norm;
   }
 
-  // Layers that hold the same numbers, in order. Fingerprints nearly always tell: only where two
-  // are equal it is looked any further.
+  // Layers that hold the same numbers, in order. Fingerprints nearly always decide; only where two
+  // are equal are more figures compared.
   std::vector<std::vector<std::uint64_t>> alike_layers() const {
     const auto key_of = [&](std::uint64_t i) {
       const LayerFigures& figures = *layer(i).figures;
@@ -93,11 +93,11 @@ class Sanity {
     return alike;
   }
 
-  // Those where golden's numbers are not the same.
+  // Finds layers with equal numbers where golden's numbers are not equal.
   void find_reused() {
     for (const std::vector<std::uint64_t>& layers : alike_layers()) {
       const LayerSide& first = layer(layers[0]).figures->golden;
-      // Views of one tensor, what changes nothing, and what rounds to codes of 8 bits.
+      // Views of one tensor, operators that change nothing, and those that round to 8-bit codes.
       if (std::ranges::all_of(
               layers, [&](std::uint64_t i) { return is_alike(layer(i).figures->golden, first); }))
         continue;
@@ -108,15 +108,15 @@ class Sanity {
     }
   }
 
-  // A layer whose numbers are golden's of another one, up to rounding.
+  // Finds layers whose numbers are golden's of another layer, up to rounding.
   void find_shifted() {
-    std::optional<Lookup> golden;  // of healthy layers nothing is looked up
+    std::optional<Lookup> golden;  // built only when a layer needs it
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
       const auto& figures = layer(i).figures;
       if (!figures || figures->pairs < kFew || figures->relative_error < kOff ||
           figures->actual.norm == 0)
         continue;
-      // If golden's own are as close, only a bias or a view separates the two.
+      // If golden's own layers are as close, only a bias or a view separates the two.
       if (same_numbers(*figures, *figures)) continue;
       if (!golden) golden = lookup();
       if (const auto other = find_numbers(*golden, i, *figures))
@@ -126,13 +126,13 @@ class Sanity {
     }
   }
 
-  // Golden's layers of one size and about one norm, by each of their samples: of very many layers
-  // most are alike in size and norm, and few in a number.
-  struct Alike {
+  // Golden's layers of one size and similar norm, by each of their samples: among very many layers
+  // most have a similar size and norm, but few share a number.
+  struct SimilarLayers {
     std::array<std::vector<std::pair<double, std::uint64_t>>, 4> by_sample;
     double largest_rms = 0;
   };
-  using Lookup = std::map<std::pair<std::uint64_t, long>, Alike>;
+  using Lookup = std::map<std::pair<std::uint64_t, long>, SimilarLayers>;
 
   static long norm_class(double norm) { return std::lround(std::log(norm) / kClose); }
 
@@ -145,7 +145,7 @@ class Sanity {
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
       const auto& figures = layer(i).figures;
       if (!figures || !(figures->golden.norm > 0) || !std::isfinite(figures->golden.norm)) continue;
-      Alike& alike = lookup[{figures->elements, norm_class(figures->golden.norm)}];
+      SimilarLayers& alike = lookup[{figures->elements, norm_class(figures->golden.norm)}];
       for (std::size_t s = 0; s < alike.by_sample.size(); ++s)
         alike.by_sample[s].emplace_back(figures->golden.samples[s], i);
       alike.largest_rms = std::max(alike.largest_rms, rms(*figures));
@@ -158,7 +158,7 @@ class Sanity {
   std::optional<std::uint64_t> find_numbers(const Lookup& golden, std::uint64_t i,
                                             const LayerFigures& own) const {
     if (!std::isfinite(own.actual.norm)) return std::nullopt;
-    // Where one sample is 0, those of many others are.
+    // Where one sample is 0, those of many other layers are too.
     const auto& samples = own.actual.samples;
     const auto magnitude = [](double x) { return std::abs(x); };
     const auto s = static_cast<std::size_t>(std::ranges::max_element(samples, {}, magnitude) -
@@ -229,7 +229,7 @@ std::string times_text(double factor) {
   return (whole ? std::to_string(std::llround(factor)) : number_text(factor, 2)) + " times what";
 }
 
-std::string counted(std::uint64_t count, const std::string& what) {
+std::string count_text(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what;
 }
 
@@ -241,15 +241,15 @@ std::string list_of(const std::vector<std::string>& names, std::size_t most = 3)
   return text;
 }
 
-// The engine's layer that computes it, where that has another name or is several nodes.
+// The engine's layer that computes it, if that has another name or contains several nodes.
 std::string fused_text(const Layer& layer) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   if (layer.fused.empty() || layer.fused == layer.name()) return {};
   std::string text = ", in the engine's layer " + quoted(layer.fused);
   if (layer.fused_nodes.size() > 1 ||
       (layer.fused_nodes.size() == 1 && layer.fused_nodes[0] != layer.fused))
     text += " (ONNX " + std::string(layer.fused_nodes.size() == 1 ? "node " : "nodes ") +
-            list_of(layer.fused_nodes, kMost) + ")";
+            list_of(layer.fused_nodes, kMax) + ")";
   return text;
 }
 
@@ -258,19 +258,19 @@ std::string place_text(const LayerReport& report) {
   const auto& between = report.verdict.between;
   if (between.empty()) return "at " + quoted(layer.name()) + fused_text(layer);
   return "at " + quoted(layer.name()) + " or before it, in what was not dumped (" +
-         counted(between.size(), between.size() == 1 ? "tensor: " : "tensors: ") +
+         count_text(between.size(), between.size() == 1 ? "tensor: " : "tensors: ") +
          list_of(between) + ")" + fused_text(layer);
 }
 
 std::string specials_text(std::uint64_t nan, std::uint64_t inf) {
-  std::string text = inf > 0 ? counted(inf, "Inf") : "";
-  if (nan > 0) text += (text.empty() ? "" : " and ") + counted(nan, "NaN");
+  std::string text = inf > 0 ? count_text(inf, "Inf") : "";
+  if (nan > 0) text += (text.empty() ? "" : " and ") + count_text(nan, "NaN");
   return text;
 }
 
-// NaN and Inf on one side only.
+// NaN and Inf that only one side has.
 std::string one_sided_text(const LayerFigures& f) {
-  const std::string all = " of " + counted(f.elements, "elements");
+  const std::string all = " of " + count_text(f.elements, "elements");
   if (f.new_nan() + f.new_inf() > 0) return specials_text(f.new_nan(), f.new_inf()) + all;
   return specials_text(f.nan.golden, f.inf.golden) + all + " of golden are numbers in actual";
 }
@@ -281,7 +281,7 @@ std::string index_text(const Dims& index) {
   return "[" + text + "]";
 }
 
-// Elements that do not follow from the layer's own inputs, and one of them.
+// Elements that do not follow from the layer's own inputs, with one as an example.
 std::string spot_text(const SpotCheck& spot) {
   constexpr int kDigits = 7;
   const auto part = [](std::uint64_t some, std::uint64_t all) {
@@ -369,9 +369,9 @@ std::string clean_text(const LayerReport& report) {
     b = std::max(b, layer.error_to_noise);
   }
   if (report.statistics_only && most == 0)
-    return "the statistics of " + counted(judged, judged == 1 ? "layer" : "layers") +
+    return "the statistics of " + count_text(judged, judged == 1 ? "layer" : "layers") +
            " are equal; no elements were compared";
-  if (most == 0) return counted(judged, judged == 1 ? "layer is equal" : "layers are equal");
+  if (most == 0) return count_text(judged, judged == 1 ? "layer is equal" : "layers are equal");
   return std::string(report.statistics_only ? "by statistics alone, errors of at least "
                                             : "errors of ") +
          percent_text(least) + " to " + percent_text(most) + ", at most " + number_text(b, 2) +
@@ -380,7 +380,7 @@ std::string clean_text(const LayerReport& report) {
                                  : "what inputs and " + report.noise_source + " explain");
 }
 
-// Layers that the order has no place for, and how far off they are.
+// Layers that have no place in the order, and how far off they are.
 std::string lost_text(const LayerReport& report) {
   std::vector<std::string> lost;
   double most = 0;
@@ -392,7 +392,7 @@ std::string lost_text(const LayerReport& report) {
   }
   if (lost.empty()) return {};
   const bool one = lost.size() == 1;
-  return (one ? lost[0] + " is" : counted(lost.size(), "layers are")) + " off (" +
+  return (one ? lost[0] + " is" : count_text(lost.size(), "layers are")) + " off (" +
          (std::isinf(most) ? "NaN or Inf" : std::string(one ? "" : "up to ") + percent_text(most)) +
          ") and not in the order" + (one ? "" : " (" + list_of(lost) + ")");
 }
@@ -402,16 +402,17 @@ std::string unmeasured_text(const LayerReport& report) {
   for (const Layer& layer : report.layers)
     if (layer.state == LayerState::unmeasured) names.push_back(quoted(layer.name()));
   if (names.empty()) return {};
-  return (names.size() == 1 ? names[0] : counted(names.size(), "layers (" + list_of(names) + ")")) +
+  return (names.size() == 1 ? names[0]
+                            : count_text(names.size(), "layers (" + list_of(names) + ")")) +
          " could not be measured";
 }
 
-std::string why_untold(const LayerReport& report) {
+std::string undecided_reason(const LayerReport& report) {
   if (report.verdict.layer)
     return "the errors do not fit the order, which is that of names" +
            std::string(report.order == OrderSource::natural
                            ? ""
-                           : " for the " + counted(report.order_left_out.size(), "layers") +
+                           : " for the " + count_text(report.order_left_out.size(), "layers") +
                                  " that the list leaves out") +
            ": bad, good and bad again behind " +
            quoted(report.layers[*report.verdict.layer].name()) +
@@ -435,7 +436,7 @@ std::string why_untold(const LayerReport& report) {
   return "no layer could be judged";
 }
 
-// Tensors without a partner: first the outputs among them, else all.
+// Tensors without a partner: the outputs among them, or all if none is an output.
 std::string missing_text(const LayerReport& report) {
   const auto names = [](const std::vector<std::string>& list) {
     std::vector<std::string> quotes;
@@ -450,7 +451,7 @@ std::string missing_text(const LayerReport& report) {
   if (!report.missing_outputs.empty()) {
     golden.clear();
     std::ranges::copy_if(report.missing_outputs, std::back_inserter(golden), is_golden);
-    // What golden's may be called in actual.
+    // Candidates in actual for golden's output.
     if (golden.empty()) actual = report.missing_outputs;
   }
   std::string text = golden.empty() ? "" : "only golden has " + names(golden);
@@ -460,12 +461,12 @@ std::string missing_text(const LayerReport& report) {
   return text;
 }
 
-struct Said {
+struct VerdictText {
   std::string head;
   std::string detail;
 };
 
-Said say(const LayerReport& report, const JudgeLayers& options) {
+VerdictText verdict_text(const LayerReport& report, const JudgeLayers& options) {
   const LayerVerdict& verdict = report.verdict;
   const Layer* const layer = verdict.layer ? &report.layers[*verdict.layer] : nullptr;
   const double e = layer != nullptr && layer->figures ? layer->figures->relative_error : 0;
@@ -501,15 +502,15 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
     case VerdictKind::missing: {
       const std::uint64_t outputs = report.missing_outputs.size();
       const std::uint64_t all = report.golden_only.size() + report.actual_only.size();
-      const std::string head = outputs > 1    ? counted(outputs, "outputs are missing")
+      const std::string head = outputs > 1    ? count_text(outputs, "outputs are missing")
                                : outputs == 1 ? std::string("an output is missing")
                                : all == 1     ? std::string("a tensor is on one side only")
-                                              : counted(all, "tensors are on one side only");
+                                              : count_text(all, "tensors are on one side only");
       return {head,
               missing_text(report) + "; in what is paired nothing broke: " + clean_text(report)};
     }
     case VerdictKind::cannot_tell:
-      return {"cannot tell", why_untold(report)};
+      return {"cannot tell", undecided_reason(report)};
   }
   return {};
 }
@@ -528,33 +529,36 @@ std::string percent_text(double part) {
   return number_text(percent, 2) + " %";
 }
 
-void say_verdict(LayerReport& report, const JudgeLayers& options) {
-  Said said = say(report, options);
+void describe_verdict(LayerReport& report, const JudgeLayers& options) {
+  VerdictText text = verdict_text(report, options);
   if (!report.missing_outputs.empty() && report.verdict.kind != VerdictKind::missing)
-    said.detail += (report.missing_outputs.size() == 1
-                        ? std::string("; an output is missing: ")
-                        : "; " + counted(report.missing_outputs.size(), "outputs are missing: ")) +
-                   list_of(report.missing_outputs);
+    text.detail +=
+        (report.missing_outputs.size() == 1
+             ? std::string("; an output is missing: ")
+             : "; " + count_text(report.missing_outputs.size(), "outputs are missing: ")) +
+        list_of(report.missing_outputs);
   std::vector<std::string> coarse;
   for (const Layer& layer : report.layers)
     if (adds_too_much(layer, options)) coarse.push_back(quoted(layer.name()));
   if (!coarse.empty())
-    said.detail +=
-        "; " + (coarse.size() == 1 ? coarse[0] + " adds" : counted(coarse.size(), "layers add")) +
+    text.detail +=
+        "; " +
+        (coarse.size() == 1 ? coarse[0] + " adds" : count_text(coarse.size(), "layers add")) +
         " more than " + percent_text(*options.most_own_error) + " by " +
         (coarse.size() == 1 ? "itself" : "themselves (" + list_of(coarse) + ")");
-  report.verdict.words = said.head + ": " + said.detail;
-  report.verdict.detail = std::move(said.detail);
+  report.verdict.words = text.head + ": " + text.detail;
+  report.verdict.detail = std::move(text.detail);
 }
 
 namespace {
 
-// From good to bad and back, behind the first root: more than a network does.
+// Whether layers after the first root turn from good to bad and back more often than in any
+// network.
 bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   constexpr unsigned kMaxTurns = 2;
   if (report.roots.empty() || report.linked() || report.statistics_only) return false;
   const Layer& first = report.layers[report.roots.front()];
-  const double good = 2 * joined(options.growth * first.input_error, floor_of(first));
+  const double good = 2 * root_sum_of_squares(options.growth * first.input_error, floor_of(first));
   bool bad = true;
   unsigned turns = 0;
   for (std::uint64_t i = report.roots.front() + 1; i < report.layers.size(); ++i) {
@@ -573,7 +577,7 @@ bool is_order_guessed(const LayerReport& report) {
          (!report.order_left_out.empty() && report.order_left_out_by == OrderSource::natural);
 }
 
-// The largest number of a layer and of what it is computed from, whose steps its numbers keep.
+// The largest number of a layer and of those it is computed from, whose steps its numbers keep.
 double peak_around(const LayerReport& report, std::uint64_t i) {
   constexpr std::uint64_t kNear = 3;
   double peak = 0;
@@ -588,7 +592,7 @@ double peak_around(const LayerReport& report, std::uint64_t i) {
   return peak;
 }
 
-// One layer in a coarser dtype than the others.
+// Notes a layer that has a coarser dtype than the others.
 void note_quantised(LayerReport& report) {
   for (const std::uint64_t i : report.roots) {
     Layer& layer = report.layers[i];
@@ -604,7 +608,7 @@ void note_quantised(LayerReport& report) {
   }
 }
 
-// The output that is furthest off, if that is too far.
+// The output that is furthest off, if that is more than allowed.
 std::optional<std::uint64_t> drifted(const LayerReport& report, const JudgeLayers& options) {
   std::optional<std::uint64_t> worst;
   std::optional<std::uint64_t> last;
@@ -659,7 +663,7 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
 void conclude(LayerReport& report, const JudgeLayers& options, VerdictKind kind,
               std::optional<std::uint64_t> layer, const LayerVerdict& earlier) {
   report.verdict = {.kind = kind, .layer = layer};
-  // The same layer: its location is known already.
+  // Same layer: its location is already known.
   if (layer == earlier.layer) {
     report.verdict = earlier;
     report.verdict.kind = kind;
@@ -667,7 +671,7 @@ void conclude(LayerReport& report, const JudgeLayers& options, VerdictKind kind,
   }
   if (layer && kind != VerdictKind::dump_wrong && kind != VerdictKind::drift)
     report.verdict.between = report.layers[*layer].unseen;
-  say_verdict(report, options);
+  describe_verdict(report, options);
 }
 
 }  // namespace btf

@@ -1,5 +1,5 @@
-// What a run comes to: anomalies of dumps that do not depend on what is computed, the kind of
-// verdict, and its words.
+// The conclusion of a run: anomalies of dumps that do not depend on what is computed, the kind of
+// verdict, and its text.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "btf/layers/layers.h"
-#include "diff/layers/explained.h"
+#include "diff/layers/noise_model.h"
 
 namespace btf {
 
-// Anomalies of a dump that do not depend on what the layers compute.
-
+// Codes of anomalies of a dump that do not depend on what the layers compute.
 inline constexpr std::string_view kReusedBuffer = "reused-buffer";
 inline constexpr std::string_view kShifted = "shifted";
 inline constexpr std::string_view kAllZero = "all-zero";
@@ -24,17 +23,15 @@ inline constexpr std::string_view kQuantised = "quantised";
 
 std::vector<SanityFinding> check_sanity(const LayerReport& report);
 
-// The text of a verdict, shared by all reports.
-
+// The name in quotes, as the texts of all reports have it.
 std::string quoted(const std::string& name);
 
 // Sets `words` and `detail` of the report's verdict.
-void say_verdict(LayerReport& report, const JudgeLayers& options);
+void describe_verdict(LayerReport& report, const JudgeLayers& options);
 
-// The verdict on a network whose layers have been judged.
-
-// `amplified`: those of the roots that a cancelling signal explains. `earlier`: the verdict of an
-// earlier judgement, which knows where its layer is.
+// Sets the verdict on a network whose layers have been judged. `amplified`: the roots that a
+// cancelling signal explains. `earlier`: the verdict of an earlier judgement, which has the
+// location of its layer.
 void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision& precision,
             const std::set<std::uint64_t>& amplified, const LayerVerdict& earlier);
 

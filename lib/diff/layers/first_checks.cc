@@ -9,7 +9,7 @@
 #include "btf/shards/file_state.h"
 #include "btf/try.h"
 #include "core/numbers.h"
-#include "diff/layers/explained.h"
+#include "diff/layers/noise_model.h"
 #include "elements/cast.h"
 #include "network/node.h"
 #include "sets/names/names.h"
@@ -17,14 +17,14 @@
 namespace btf {
 namespace {
 
-// Each place costs reading what an element is computed from, which channels there share.
-constexpr std::size_t kWorstPlaces = 8;  // those of the worst elements
-constexpr std::size_t kMinPlaces = 8;    // with others, of which there are
-constexpr std::size_t kOtherPlaces = 4;  // at least so many
-constexpr std::size_t kAtPlaces = 168;   // elements there, of the same channels everywhere
-constexpr std::size_t kEvery = 64;       // channels that are looked at once
+// Each place costs reading the inputs of its elements, which channels at the place share.
+constexpr std::size_t kWorstPlaces = 8;  // places of the worst elements
+constexpr std::size_t kMinPlaces = 8;    // places in total, where there are that many
+constexpr std::size_t kOtherPlaces = 4;  // at least this many besides the worst
+constexpr std::size_t kAtPlaces = 168;   // elements at the places, of the same channels everywhere
+constexpr std::size_t kEvery = 64;       // channels that are checked together
 
-// Numbers that follow from a name (splitmix64 over its FNV hash).
+// Pseudo-random numbers seeded by a name (splitmix64 over its FNV hash).
 class Chance {
  public:
   explicit Chance(std::string_view name) {
@@ -42,11 +42,11 @@ class Chance {
   std::uint64_t state_ = 0xcbf29ce484222325;
 };
 
-// The dim of channels: the second of three and more, else the last.
+// The dim of channels: the second of three or more, otherwise the last.
 std::size_t channel_dim(const Dims& dims) { return dims.size() >= 3 ? 1 : dims.size() - 1; }
 
-// Indices of which the channel does not matter: of the worst elements, whose inputs are read
-// anyway, and of others.
+// Indices without their channel: of the worst elements, whose inputs are read anyway, and of
+// others.
 std::vector<Dims> places_of(const Dims& dims, std::size_t channel_dim,
                             const std::vector<std::uint64_t>& worst, Chance& chance) {
   std::vector<Dims> places;
@@ -104,7 +104,7 @@ std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
     take_at(places[i % places.size()], chance.below(channels));
   for (std::size_t i = 0; i < kTries && sample.size() < kSpotElements; ++i)
     take(chance.below(elements));
-  // One place after the other: what is read for one channel is there for the next.
+  // Ordered by place, so that what is read for one channel is available for the next.
   const auto place_of = [&](std::uint64_t number) {
     Dims index = network::index_of(number, dims);
     index[dim] = 0;
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> spot_shadow(std::uint64_t number, const Dims& from, c
   if (elements == 0 || own == 0) return {};
   if (from == to) return {number};
   std::vector<std::uint64_t> found;
-  // In the order of the elements, as a reshape leaves it.
+  // By the position in row-major order, which a reshape keeps.
   const auto part = static_cast<long double>(number) / static_cast<long double>(own);
   found.push_back(std::min(elements - 1,
                            static_cast<std::uint64_t>(part * static_cast<long double>(elements))));
@@ -170,11 +170,11 @@ std::vector<std::uint64_t> places_of(const LayerReport& report, std::size_t numb
   return places;
 }
 
-// Is one side a run of a quantised model, and which?
+// Whether one side is a run of a quantised model, and which.
 struct QuantisedSide {
   bool actual = false;
   bool golden = false;
-  std::string name;  // of a tensor that only the quantised model has
+  std::string name;  // a tensor that only the quantised model has
 };
 
 QuantisedSide quantised_side(const LayerReport& report) {
@@ -231,7 +231,7 @@ SpotSide InitialSpotChecks::golden_side() const {
   return {graphs_.golden, golden_dumps_, golden_dumps_, levels_};
 }
 
-std::string InitialSpotChecks::why_not(std::uint64_t i) const {
+std::string InitialSpotChecks::obstacle(std::uint64_t i) const {
   if (graphs_.actual_is_other)
     return "the graph is the quantised model, and only golden is its run";
   const std::uint32_t value = actual_dumps_.value_of(i);
@@ -241,11 +241,11 @@ std::string InitialSpotChecks::why_not(std::uint64_t i) const {
   return {};
 }
 
-// The elements that are furthest from golden's, out of each run with large errors: each is a place
-// of its own, whose inputs are to be read.
+// The elements that are furthest from golden's, at most one from each run with large errors, since
+// each is a separate place whose inputs must be read.
 std::vector<std::uint64_t> InitialSpotChecks::worst(std::uint64_t i,
                                                     const LayerFigures& figures) const {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   const DumpedValue* const actual = actual_dumps_.find(actual_dumps_.value_of(i));
   const std::uint32_t golden_value = golden_dumps_.value_of(i);
   if (actual == nullptr || golden_value == kNoValue) return {};
@@ -263,14 +263,14 @@ std::vector<std::uint64_t> InitialSpotChecks::worst(std::uint64_t i,
       const double distance = std::abs(*a - *g);
       own.emplace_back(std::isnan(distance) ? -HUGE_VAL : -distance, number);
     }
-    const std::size_t some = std::min(kMost / figures.worst_runs.size(), own.size());
+    const std::size_t some = std::min(kMax / figures.worst_runs.size(), own.size());
     std::ranges::partial_sort(own, own.begin() + static_cast<std::ptrdiff_t>(some));
     found.insert(found.end(), own.begin(), own.begin() + static_cast<std::ptrdiff_t>(some));
   }
   std::ranges::sort(found);
   std::vector<std::uint64_t> numbers;
   for (const auto& [distance, number] : found)
-    if (numbers.size() < kMost) numbers.push_back(number);
+    if (numbers.size() < kMax) numbers.push_back(number);
   return numbers;
 }
 
@@ -304,11 +304,11 @@ std::vector<std::string> InitialSpotChecks::read_troubles() const {
 
 namespace {
 
-// As many are lost if the process ends.
+// Layers checked together, and at most this many are lost if the process ends.
 constexpr std::size_t kTogether = 16;
 
-// What the layer's own bits show. What most layers show is known when all were measured; where that
-// is another precision, the layer is asked again.
+// The precision that the layer's own bits show. The precision of most layers is known only when all
+// are measured; if it differs, the layer is checked again.
 std::size_t level_shown_by(const Layer& planned, const LayerFigures& figures) {
   LayerReport alone;
   alone.layers.push_back(planned);
@@ -334,8 +334,8 @@ Status SpotCheckingPartition::plan(std::span<const PlannedLayer> layers) {
 
 void SpotCheckingPartition::take(std::uint64_t number, const MeasuredLayer& layer) {
   if (!status_) return;
-  taken_.push_back({number, layer});
-  if (taken_.size() == kTogether) status_ = give();
+  pending_.push_back({number, layer});
+  if (pending_.size() == kTogether) status_ = give();
 }
 
 Status SpotCheckingPartition::finish() {
@@ -343,24 +343,25 @@ Status SpotCheckingPartition::finish() {
   return status_;
 }
 
-void SpotCheckingPartition::check(Taken& taken, std::uint64_t most_terms) const {
-  if (!taken.layer.figures) return;
-  const std::uint64_t i = places_.at(taken.number);
-  if (!checks_.why_not(i).empty()) return;
-  const LayerFigures& figures = *taken.layer.figures;
-  taken.layer.check = std::make_shared<SideCheck>(
+void SpotCheckingPartition::check(PendingLayer& pending, std::uint64_t most_terms) const {
+  if (!pending.layer.figures) return;
+  const std::uint64_t i = places_.at(pending.number);
+  if (!checks_.obstacle(i).empty()) return;
+  const LayerFigures& figures = *pending.layer.figures;
+  pending.layer.check = std::make_shared<SideCheck>(
       checks_.check(i, figures, checks_.sample(i, figures),
                     level_shown_by(planned_.layers[i], figures), most_terms));
 }
 
-// Their states first: if they are unchanged after that, these are of what was read.
-Status SpotCheckingPartition::add_inputs(Taken& taken) const {
-  MeasuredLayer& layer = taken.layer;
+// Reads the states of files first: if they are still the same afterwards, they are those of what
+// was read.
+Status SpotCheckingPartition::add_inputs(PendingLayer& pending) const {
+  MeasuredLayer& layer = pending.layer;
   if (layer.check == nullptr) return {};
   const SpotDumps& dumps =
       options_.judge.isolated ? checks_.golden_as_inputs() : checks_.actual_dumps();
   std::vector<std::uint64_t> seen;  // members
-  const std::uint32_t own = checks_.actual_dumps().value_of(places_.at(taken.number));
+  const std::uint32_t own = checks_.actual_dumps().value_of(places_.at(pending.number));
   if (const DumpedValue* const dumped = dumps.find(own)) seen.push_back(dumped->tensor.member);
   for (const std::uint32_t value : layer.check->read) {
     const std::uint64_t member = dumps.find(value)->tensor.member;
@@ -375,29 +376,30 @@ Status SpotCheckingPartition::add_inputs(Taken& taken) const {
 
 Status SpotCheckingPartition::give() {
   const unsigned workers =
-      worker_count(options_.execution, taken_.size(), kSpotWorkPerLayer * taken_.size());
+      worker_count(options_.execution, pending_.size(), kSpotWorkPerLayer * pending_.size());
   const std::uint64_t most_terms =
       std::clamp(left_ / std::max<std::uint64_t>(1, to_come_), kMinSpotTerms, kSpotTerms);
-  BTF_TRY(for_each_slab(options_.execution, workers, taken_.size(), [&](unsigned, std::uint64_t k) {
-    check(taken_[k], most_terms);
-    return Status();
-  }));
-  for (Taken& taken : taken_) {
+  BTF_TRY(
+      for_each_slab(options_.execution, workers, pending_.size(), [&](unsigned, std::uint64_t k) {
+        check(pending_[k], most_terms);
+        return Status();
+      }));
+  for (PendingLayer& pending : pending_) {
     to_come_ -= std::min<std::uint64_t>(to_come_, 1);
-    if (taken.layer.check == nullptr) continue;
-    left_ -= std::min(left_, taken.layer.check->terms);
-    // Whoever merges knows whether there is more for it.
-    if (taken.layer.check->ran_out && most_terms < kSpotTerms) taken.layer.check = nullptr;
+    if (pending.layer.check == nullptr) continue;
+    left_ -= std::min(left_, pending.layer.check->terms);
+    // merge decides whether there is more budget for it.
+    if (pending.layer.check->ran_out && most_terms < kSpotTerms) pending.layer.check = nullptr;
   }
-  // Where something could not be read, nothing is said of elements: whoever merges asks for them
-  // again, and hears the error if there still is one.
+  // If something could not be read, no checks are recorded: merge does them again and reports the
+  // error if it persists.
   if (!checks_.read_troubles().empty())
-    for (Taken& taken : taken_) taken.layer.check = nullptr;
-  for (Taken& taken : taken_) {
-    BTF_TRY(add_inputs(taken));
-    share_.take(taken.number, taken.layer);
+    for (PendingLayer& pending : pending_) pending.layer.check = nullptr;
+  for (PendingLayer& pending : pending_) {
+    BTF_TRY(add_inputs(pending));
+    share_.take(pending.number, pending.layer);
   }
-  taken_.clear();
+  pending_.clear();
   return {};
 }
 

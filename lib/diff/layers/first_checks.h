@@ -1,5 +1,5 @@
-// The first spot checks of all layers: which elements, the same ones whatever the number of
-// threads, and which shard does them.
+// The first spot checks of all layers: the choice of elements, which does not depend on the number
+// of threads, and the checks that one shard does.
 #pragma once
 
 #include <cstdint>
@@ -19,45 +19,42 @@
 
 namespace btf {
 
-// Which elements of a layer are recomputed: the same ones whatever the number of threads.
-
 inline constexpr std::size_t kSpotElements = 256;
 
-// Numbers of elements in row-major order, each once: `worst` first, then some at random and of
-// every channel, side by side where that saves reading. All of a small tensor. `name` is what the
-// choice follows from.
+// The elements of a layer to recompute, as distinct row-major numbers: `worst` first, then random
+// ones of every channel, adjacent ones where that saves reading. All elements of a small tensor.
+// The choice depends on `name`, not on the number of threads.
 std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
                                        const std::vector<std::uint64_t>& worst);
 
-// Some elements of the same channel, of the same row and so on: is all of it as this element is?
+// Some elements of the same channel, the same row and so on, to see whether all of it is like this
+// element.
 std::vector<std::uint64_t> spot_around(std::uint64_t number, const Dims& dims,
                                        std::string_view name);
 
-// Elements of a tensor that may be computed from this element of another: at the same relative
-// place, in a few channels.
+// Elements of a tensor that may be computed from this element of another: those at the same
+// relative position, in a few channels.
 std::vector<std::uint64_t> spot_shadow(std::uint64_t number, const Dims& from, const Dims& to);
-
-// The first check of every layer of a comparison: which elements of a sample do not follow from its
-// inputs? It depends on the layer and its inputs alone, so that a shard can ask it.
 
 // The models of a comparison.
 struct SpotGraphs {
   network::Network golden;
-  std::optional<network::Network> own{};  // actual's, if that is a run of another model
-  std::uint64_t actual_bytes = 0;         // of the file of actual's
+  std::optional<network::Network> own{};  // actual's model, if it is another one
+  std::uint64_t actual_bytes = 0;         // size of the file of actual's model
   bool golden_is_other = false;           // the graph is not the model of golden's run
-  bool actual_is_other = false;           // nor of actual's
-  bool actual_is_quantised =
-      false;  // actual's tensors are those of a quantised model, golden's not
+  bool actual_is_other = false;           // the graph is not the model of actual's run
+  bool actual_is_quantised = false;       // actual is a run of a quantised model, golden is not
 
   static Result<SpotGraphs> read(const LayerOptions& options, const LayerReport& report);
   const network::Network& actual() const { return own ? *own : golden; }
 };
 
-// For several threads at once. Layers are told by their places in the report.
+// Recomputes the sampled elements of each layer from its inputs. A check depends on the layer and
+// its inputs alone, so a shard can do it. May be used from several threads. Layers are identified
+// by their positions in the report.
 class InitialSpotChecks {
  public:
-  // All of them outlive it. `report`: in the order of the layers; it need not have figures.
+  // All of them must outlive it. `report` has the layers in their order; figures are not needed.
   InitialSpotChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
                     const PairedLayers& paired, const LayerOptions& options,
                     const LayerReport& report);
@@ -70,11 +67,11 @@ class InitialSpotChecks {
   SpotSide actual_side(std::size_t least_level) const;
   SpotSide golden_side() const;
 
-  // The dims by which its elements are told.
+  // The dims that element numbers refer to.
   const Dims& dims(std::uint64_t i) const { return actual_dumps_.dims_of(i); }
-  // Why a layer is not asked; empty: it is.
-  std::string why_not(std::uint64_t i) const;
-  // The elements that are asked about. `figures`: of this layer.
+  // Why a layer cannot be checked; empty if it can.
+  std::string obstacle(std::uint64_t i) const;
+  // The elements to check. `figures` are of this layer.
   std::vector<std::uint64_t> sample(std::uint64_t i, const LayerFigures& figures) const;
   SideCheck check(std::uint64_t i, const LayerFigures& figures,
                   std::span<const std::uint64_t> sample, std::size_t least_level,
@@ -92,43 +89,44 @@ class InitialSpotChecks {
   std::vector<std::uint64_t> places_;
   SpotDumps actual_dumps_;
   SpotDumps golden_dumps_;
-  SpotDumps golden_as_inputs_;  // golden's, by the values of actual's model
+  SpotDumps golden_as_inputs_;  // golden's dumps, by the values of actual's model
 };
 
-// What a shard measures, with what its elements say: each layer is checked when it was measured.
-
+// Passes on what a shard measures together with the check of each layer, which is done as soon as
+// the layer is measured.
 class SpotCheckingPartition final : public LayerShare {
  public:
-  // `planned`: the report of `checks`. All of them outlive it.
+  // `planned`: the report of `checks`. All of them must outlive it.
   SpotCheckingPartition(const InitialSpotChecks& checks, const LayerReport& planned,
                         const LayerOptions& options, LayerShare& share);
 
   Status plan(std::span<const PlannedLayer> layers) override;
   bool is_own(std::uint64_t number) const override { return share_.is_own(number); }
   const MeasuredLayer* known(std::uint64_t number) const override { return share_.known(number); }
-  // A few are checked together, on threads.
+  // Checks several layers together, on threads.
   void take(std::uint64_t number, const MeasuredLayer& layer) override;
-  // Gives what is left. An error: a file was changed while it was read, or the caller has asked to
-  // stop.
+  // Passes on the remaining layers. Fails if a file was changed while it was read, or the caller
+  // has cancelled.
   Status finish();
 
  private:
-  struct Taken {
+  struct PendingLayer {
     std::uint64_t number = 0;
     MeasuredLayer layer;
   };
 
-  void check(Taken& taken, std::uint64_t most_terms) const;
-  Status add_inputs(Taken& taken) const;
+  void check(PendingLayer& pending, std::uint64_t most_terms) const;
+  Status add_inputs(PendingLayer& pending) const;
   Status give();
 
   const InitialSpotChecks& checks_;
   const LayerReport& planned_;
   const LayerOptions& options_;
   LayerShare& share_;
-  std::unordered_map<std::uint64_t, std::uint64_t> places_;  // in the report, by number
-  std::vector<Taken> taken_;
-  // Terms that the shard's checks may take, as those of a run; and layers that may come.
+  std::unordered_map<std::uint64_t, std::uint64_t> places_;  // position in the report, by number
+  std::vector<PendingLayer> pending_;
+  // Terms that the checks of this shard may still take (the limit is that of a run), and layers
+  // that may still come.
   std::uint64_t left_ = kSpotTermsOfRun;
   std::uint64_t to_come_ = 0;
   Status status_{};

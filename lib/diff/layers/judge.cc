@@ -8,31 +8,31 @@
 
 #include "btf/layers/layers.h"
 #include "diff/layers/conclusion.h"
-#include "diff/layers/explained.h"
+#include "diff/layers/noise_model.h"
 
 namespace btf {
 namespace {
 
-// Is it the layer that is off, or its dump? What is computed from it tells.
-
+// Decides whether a layer is wrong or only its dump, by the layers that are computed from it.
 class DumpJudge {
  public:
-  // All of them outlive it.
+  // All of them must outlive it.
   DumpJudge(const LayerReport& report, const JudgeLayers& options, const Neighbours& neighbours,
-            const Explained& explained)
-      : report_(report), options_(options), neighbours_(neighbours), explained_(explained) {}
+            const NoiseModel& explained)
+      : report_(report), options_(options), neighbours_(neighbours), noise_model_(explained) {}
 
-  // True if the consumers of layer i behave as if it were right. `before`: of all layers before it.
+  // True if the consumers of layer i behave as if it were right. `before`: all layers before it.
   bool is_dump(std::uint64_t i, const Inputs& before) const;
 
-  // For the network's only input, which all layers depend on: no layer shows its error.
+  // For the only input of the network, on which all layers depend: true if no layer shows its
+  // error.
   bool is_input_dump(std::uint64_t i, const Inputs& before) const;
 
-  // For a layer with NaN or Inf: with a graph, every consumer has none and agrees, and one of them
-  // would have to have some.
+  // For a layer with NaN or Inf, with a graph: true if every consumer agrees and has none, although
+  // at least one would have to have some.
   bool is_special_dump(std::uint64_t i) const;
 
-  // By order alone: do the next layers agree and have none?
+  // By order alone: true if the next layers agree and have none.
   bool next_are_finite(std::uint64_t i, const Inputs& before) const;
 
  private:
@@ -45,13 +45,13 @@ class DumpJudge {
   const LayerReport& report_;
   const JudgeLayers& options_;
   const Neighbours& neighbours_;
-  const Explained& explained_;
+  const NoiseModel& noise_model_;
 };
 
 // An error that propagates is at least this part of what the consumer's size lets through.
 constexpr double kCarried = 1.0 / 8;
 
-// Or so much of it, where that is less than so much of the noise without it.
+// Or at least kHalf of it, if that is less than kQuiet of the noise without it.
 constexpr double kHalf = 0.5;
 constexpr double kQuiet = 0.7;
 
@@ -64,19 +64,19 @@ bool all_finite(const LayerFigures& figures) {
   return !has_special(figures) && figures.nan.both + figures.inf.both == 0;
 }
 
-// The product of the last dims, those behind the channels.
+// The product of the dims after the channels.
 double image_of(const Dims& dims) {
   double size = 1;
   for (std::size_t d = 2; d < dims.size(); ++d) size *= static_cast<double>(dims[d]);
   return size;
 }
 
-// Does every number of an input go into numbers of this layer in such a way that NaN and Inf are
-// not lost?
+// Whether NaN and Inf of an input cannot get lost in this layer, since every number of the input is
+// used.
 bool carries_specials(const Layer& layer, const Layer& input) {
   if (!layer.unseen.empty()) return false;
   if (layer.op != "Conv") return is_one_of(layer.op, kCarryingSpecials);
-  // With strides numbers may be left out.
+  // With strides some numbers may not be used.
   constexpr std::size_t kMinRank = 3;
   return layer.actual_dims.size() >= kMinRank &&
          layer.actual_dims.size() == input.actual_dims.size() &&
@@ -84,15 +84,17 @@ bool carries_specials(const Layer& layer, const Layer& input) {
 }
 
 bool DumpJudge::is_dump(std::uint64_t i, const Inputs& before) const {
-  // The least error that statistics allow says nothing of consumers that seem to agree.
+  // The lower bound of an error that statistics give says nothing about consumers that seem to
+  // agree.
   if (options_.isolated || report_.statistics_only) return false;
   const auto& consumers = neighbours_.consumers(i);
   if (consumers.empty()) return false;
   if (!std::ranges::all_of(consumers, [&](std::uint64_t c) { return agrees(c, i, before); }))
     return false;
-  // A normalisation takes a scale out again, so that nothing behind it can tell.
+  // A normalisation removes a scale, so nothing after it shows the error.
   const LayerFigures& own = *report_.layers[i].figures;
-  const bool along = along_of(own, {}) != LayerFault::none && own.relative_error < kTooFar;
+  const bool along =
+      systematic_fault(own, {}) != LayerFault::none && own.relative_error < kMaxInputError;
   const bool normalised = along && std::ranges::all_of(consumers, [&](std::uint64_t c) {
                             return is_op(report_.layers[c], kScaleFree, kScaleFreeWords);
                           });
@@ -102,10 +104,11 @@ bool DumpJudge::is_dump(std::uint64_t i, const Inputs& before) const {
 bool DumpJudge::is_input_dump(std::uint64_t i, const Inputs& before) const {
   if (!is_dump(i, before)) return false;
   if (neighbours_.by_graph()) return true;
-  // A little error may be lost in noise, and a scale in a normalisation that names do not show.
+  // A small error may get lost in noise, and a scale in a normalisation that names do not show.
   const LayerFigures& own = *report_.layers[i].figures;
-  const bool plain = own.relative_error >= kSurely * floor_of(report_.layers[i]) &&
-                     (own.relative_error >= kTooFar || along_of(own, {}) == LayerFault::none);
+  const bool plain =
+      own.relative_error >= kBrokenLimit * floor_of(report_.layers[i]) &&
+      (own.relative_error >= kMaxInputError || systematic_fault(own, {}) == LayerFault::none);
   return plain &&
          std::ranges::all_of(neighbours_.consumers(i),
                              [&](std::uint64_t c) {
@@ -144,15 +147,15 @@ bool DumpJudge::next_are_finite(std::uint64_t i, const Inputs& before) const {
          });
 }
 
-// Is it no further off than these inputs explain?
+// Whether its error is no larger than these inputs explain.
 bool DumpJudge::is_explained(std::uint64_t consumer, const Inputs& in) const {
   const Layer& layer = report_.layers[consumer];
   const LayerFigures& figures = *layer.figures;
   if (!can_judge(layer)) return figures.equal == figures.pairs;
-  return times_noise(figures.relative_error, explained_.noise(layer, in)) < options_.limit &&
+  return times_noise(figures.relative_error, noise_model_.noise(layer, in)) < options_.limit &&
          (figures.pairs < kFewNumbers ||
-          times_noise(figures.slice_error, explained_.slice_noise(layer, in)) <
-              explained_.slice_limit(layer));
+          times_noise(figures.slice_error, noise_model_.slice_noise(layer, in)) <
+              noise_model_.slice_limit(layer));
 }
 
 bool DumpJudge::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const {
@@ -163,19 +166,19 @@ bool DumpJudge::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& be
   const double through = carried(i, consumer);
   if (figures.relative_error > through * kCarried &&
       (figures.relative_error > through * kHalf ||
-       figures.relative_error >= kQuiet * explained_.noise(layer, in)))
+       figures.relative_error >= kQuiet * noise_model_.noise(layer, in)))
     return false;
   // The rest of the error may be in one slice.
   return figures.pairs < kFewNumbers ||
-         times_noise(figures.slice_error, explained_.slice_noise(layer, in)) <
-             explained_.slice_limit(layer);
+         times_noise(figures.slice_error, noise_model_.slice_noise(layer, in)) <
+             noise_model_.slice_limit(layer);
 }
 
 Inputs DumpJudge::inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const {
   return neighbours_.by_graph() ? graph_inputs(report_.layers, layer, i) : before;
 }
 
-// By order alone the next layers may be of another branch: does the error turn up later?
+// By order alone the next layers may be of another branch: checks whether the error turns up later.
 bool DumpJudge::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const {
   Inputs in = before;
   const std::uint64_t end = std::min<std::uint64_t>(report_.layers.size(), i + 1 + far);
@@ -184,23 +187,22 @@ bool DumpJudge::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t 
     if (!can_judge(layer) || layer.state == LayerState::dump) continue;
     const LayerFigures& figures = *layer.figures;
     if (has_special(figures)) return true;
-    const double b = times_noise(figures.relative_error, explained_.noise(layer, in));
+    const double b = times_noise(figures.relative_error, noise_model_.noise(layer, in));
     if (b >= options_.limit) return true;
-    if (b >= kMinAlong && figures.pairs >= kFewNumbers &&
-        along_of(figures, order_inputs(report_.layers, i, in)) != LayerFault::none)
+    if (b >= kMinSystematic && figures.pairs >= kFewNumbers &&
+        systematic_fault(figures, order_inputs(report_.layers, i, in)) != LayerFault::none)
       return true;
     in.take(layer, false);
   }
   return false;
 }
 
-// The verdict, out of figures and order alone (docs/layers.md, section 4).
-
-// Evenness of noise: no slice has this many times the whole's error, or this many half steps.
+// Noise is even: no slice has this many times the error of the whole, or this many half steps.
 constexpr double kEven = 6;
 
-// So much of an error goes along with the signal where a scale or an offset is off.
-constexpr double kAlongAtFirst = 0.5;
+// This share of an error is proportional to the signal, or constant, where a scale or an offset is
+// wrong.
+constexpr double kSystematicAtFirst = 0.5;
 
 class LayerJudge {
  public:
@@ -209,21 +211,21 @@ class LayerJudge {
         options_(options),
         precision_(run_precision(report, options)),
         neighbours_(report),
-        explained_(options, precision_, neighbours_),
-        dumps_(report, options, neighbours_, explained_),
+        noise_model_(options, precision_, neighbours_),
+        dumps_(report, options, neighbours_, noise_model_),
         outputs_error_(error_of_outputs(report)),
-        was_(std::move(report.verdict)) {}
+        earlier_(std::move(report.verdict)) {}
 
   void run() {
     for (;;) {
       judge_all();
-      // Dumps may be wider than what was computed: then the very first products show it.
+      // Dumps may be wider than what was computed; then the very first products show it.
       const auto coarser = coarser_precision();
       if (!coarser) break;
       precision_ = *coarser;
     }
     if (report_.verdict.kind != VerdictKind::inputs)
-      settle(report_, options_, precision_, amplified_, was_);
+      settle(report_, options_, precision_, amplified_, earlier_);
   }
 
  private:
@@ -250,7 +252,8 @@ class LayerJudge {
     }
   }
 
-  // Where the first product is off already, as noise is, by what a coarser dtype explains.
+  // The coarser precision that explains an error that looks like noise in the first product; unset
+  // if none.
   std::optional<RunPrecision> coarser_precision() const {
     if (report_.roots.empty() || report_.verdict.kind == VerdictKind::inputs) return std::nullopt;
     const std::uint64_t first = report_.roots.front();
@@ -259,7 +262,7 @@ class LayerJudge {
         is_recomputed(layer) || !is_early(first))
       return std::nullopt;
     const LayerFigures& f = *layer.figures;
-    if (f.gain_share >= kAlongAtFirst || f.offset_share >= kAlongAtFirst ||
+    if (f.gain_share >= kSystematicAtFirst || f.offset_share >= kSystematicAtFirst ||
         f.slice_error > kEven * f.relative_error || layer.baseline)
       return std::nullopt;
     return coarser_than(precision_, layer, f.relative_error / kEven, options_);
@@ -267,7 +270,7 @@ class LayerJudge {
 
   bool is_early(std::uint64_t i) const {
     constexpr std::uint64_t kFirstProducts = 3;
-    constexpr std::uint64_t kEnough = 10;  // layers, to tell a beginning
+    constexpr std::uint64_t kEnough = 10;  // layers, to recognise a beginning
     if (report_.layers.size() < kEnough) return false;
     if (!neighbours_.by_graph()) return i * 10 < report_.layers.size() || all_exact_before(i);
     if (!is_one_of(report_.layers[i].op, kProducts)) return false;
@@ -294,14 +297,14 @@ class LayerJudge {
     layer.unit_roundoff = layer.figures ? layer_u(layer, precision_, options_) : 0;
   }
 
-  // A buffer that holds what another layer computed is a wrong dump, whatever comes after it.
+  // A buffer that holds what another layer computed is a wrong dump, whatever follows it.
   void mark_reused() {
     for (const SanityFinding& finding : report_.sanity) {
       if (finding.code != kReusedBuffer && finding.code != kShifted) continue;
       for (const std::uint64_t i : finding.layers)
-        // Where what is computed from it was computed from these numbers, the device had them: an
-        // operation was left out.
-        if (layers()[i].figures->relative_error > kTooFar / 5 &&
+        // If consumers were computed from these numbers, the device had them, and an operation was
+        // left out instead.
+        if (layers()[i].figures->relative_error > kMaxInputError / 5 &&
             !(is_recomputed(layers()[i]) && layers()[i].spot->state != SpotState::unused &&
               layers()[i].spot->state != SpotState::off)) {
           layers()[i].state = LayerState::dump;
@@ -310,14 +313,14 @@ class LayerJudge {
     }
   }
 
-  // Does the watched run give what the one that was not watched gave?
+  // Whether the dumped run gives the same result as the run without dumps.
   void judge_watching() {
     constexpr double kApart = 8;  // half steps
     report_.watching_changed_result =
         report_.watched_error && *report_.watched_error > kApart * precision_.unit_roundoff;
   }
 
-  // Inputs of the network that differ explain all that follows.
+  // Network inputs that differ explain everything that follows.
   bool judge_inputs() {
     for (std::uint64_t i = 0; i < layers().size(); ++i) {
       Layer& layer = layers()[i];
@@ -336,7 +339,7 @@ class LayerJudge {
         dump(layer, LayerFault::born);
         continue;
       }
-      // By order alone what comes next need not be computed from one of several.
+      // By order alone the next layers need not be computed from this one of several inputs.
       if (!used && !special && (neighbours_.by_graph() || is_only_input(i)) &&
           dumps_.is_input_dump(i, before_)) {
         dump(layer, LayerFault::error);
@@ -354,17 +357,17 @@ class LayerJudge {
         layer.state = LayerState::unjudged;
         layer.note = "the inputs of the network differ";
       }
-    conclude(report_, options_, VerdictKind::inputs, report_.roots.front(), was_);
+    conclude(report_, options_, VerdictKind::inputs, report_.roots.front(), earlier_);
     return true;
   }
 
-  // For an input of the network, whose numbers the device only rounds: off by more than rounding,
-  // or in proportion to the signal.
+  // For an input of the network, which the device only rounds: whether it is off by more than
+  // rounding, or in proportion to the signal.
   static bool is_off(const Layer& input) {
     const LayerFigures& figures = *input.figures;
     const double b = times_noise(figures.relative_error, floor_of(input));
-    return b > 1 || (b >= kMinAlong && figures.pairs >= kFewNumbers &&
-                     along_of(figures, {}) != LayerFault::none);
+    return b > 1 || (b >= kMinSystematic && figures.pairs >= kFewNumbers &&
+                     systematic_fault(figures, {}) != LayerFault::none);
   }
 
   bool is_input(std::uint64_t i) const {
@@ -374,7 +377,7 @@ class LayerJudge {
            has_word(layer.name(), std::to_array<std::string_view>({"input", "images"}));
   }
 
-  // Is all that follows computed from it? Names of layers have paths.
+  // Whether everything that follows is computed from it. Names of layers have paths.
   bool is_only_input(std::uint64_t i) const {
     constexpr auto kWords = std::to_array<std::string_view>({"input", "images", "mask", "ids"});
     const auto like_input = [&](const std::string& name) {
@@ -389,16 +392,16 @@ class LayerJudge {
            std::ranges::none_of(report_.actual_only, like_input);
   }
 
-  // Arithmetic in integers or 8-bit floats may lose NaN and Inf anywhere.
+  // Integer or 8-bit float arithmetic may lose NaN and Inf anywhere.
   bool is_special_dump(std::uint64_t i) const {
     constexpr double kCoarse = 0x1p-7;
     return !precision_.grid && precision_.unit_roundoff < kCoarse && dumps_.is_special_dump(i);
   }
 
-  // With a graph, the layer's own; else all layers before it, of which the last ones show
-  // scales.
+  // With a graph, the layer's own inputs; otherwise all layers before it, of which only the last
+  // are used for scales.
   Inputs inputs_of(std::uint64_t i) const {
-    // Golden's inputs, which the device has rounded.
+    // Golden's inputs, rounded by the device.
     if (options_.isolated) {
       Inputs rounded;
       rounded.relative_error = rounded.slice_error = floor_of(report_.layers[i]);
@@ -442,12 +445,12 @@ class LayerJudge {
     if (figures.pairs == 0)
       return unjudged(layer, figures.elements == 0 ? "it is empty" : "golden has no number");
     if (!can_judge(layer)) return unjudged(layer, "golden is all zero");
-    layer.noise = explained_.noise(layer, in);
+    layer.noise = noise_model_.noise(layer, in);
     layer.error_to_noise = times_noise(figures.relative_error, layer.noise);
     layer.slice_error_to_noise =
-        times_noise(figures.slice_error, explained_.slice_noise(layer, in));
+        times_noise(figures.slice_error, noise_model_.slice_noise(layer, in));
     if (layer.baseline) {
-      // Behind a fault errors are not the usual ones.
+      // After a fault errors are larger than in the baseline.
       const double usual = std::max(*layer.baseline, layer.unit_roundoff);
       layer.noise = report_.roots.empty() ? usual : std::max(usual, layer.noise);
       layer.error_to_noise = times_noise(figures.relative_error, layer.noise);
@@ -455,7 +458,7 @@ class LayerJudge {
     }
     if (is_recomputed(layer)) return judge_by_spots(i, in);
     if (in.special) return unjudged(layer, "its inputs have NaN or Inf");
-    if (in.relative_error >= kTooFar) return unjudged(layer, "its inputs are too far off");
+    if (in.relative_error >= kMaxInputError) return unjudged(layer, "its inputs are too far off");
     const LayerFault fault = fault_of(layer, in);
     if (fault == LayerFault::none) {
       if (layer.error_to_noise >= options_.limit && is_subnormal_step(layer))
@@ -464,8 +467,8 @@ class LayerJudge {
     }
     const bool amplified = is_amplified(layer, in, fault);
     if (dumps_.is_dump(i, before_)) {
-      // An exponential is as far off as its argument is, and what is small there is lost in what is
-      // computed from it.
+      // An exponential is as far off as its argument, and small results get lost in what is
+      // computed from them.
       if (!amplified) dump(layer, fault);
       return;
     }
@@ -473,12 +476,12 @@ class LayerJudge {
     if (amplified) amplified_.insert(i);
   }
 
-  // What follows from its own inputs is right, however far off they are; what does not is wrong,
-  // however near.
+  // What follows from its own inputs is right, however far off the inputs are; what does not is
+  // wrong, however small the error.
   void judge_by_spots(std::uint64_t i, const Inputs& in) {
     Layer& layer = layers()[i];
     const SpotState state = layer.spot->state;
-    // Inputs of the network have been judged already: nothing makes them.
+    // Inputs of the network were judged before; no layer computes them.
     if (is_arithmetic(state) || is_input(i)) return;
     const LayerFault found = is_counted(layer) ? LayerFault::error : fault_of(layer, in);
     const LayerFault fault = found == LayerFault::none ? LayerFault::error : found;
@@ -496,7 +499,8 @@ class LayerJudge {
         layers()[i].note = "Inf in the dump alone: what is computed from it took finite numbers";
         return;
       }
-      // A division by a zero that golden has not: its numbers gave rise to it, not the layer.
+      // A division by a zero that golden does not have: the layer's inputs caused it, not the
+      // layer.
       if (is_arithmetic(layer.spot->state) && layer.spot->overflowed == 0)
         return unjudged(layers()[i], "its NaN or Inf follow from the numbers of its inputs");
       return root(i, LayerFault::born);
@@ -516,8 +520,8 @@ class LayerJudge {
           "does; `graph` may decide";
   }
 
-  // Inf where golden's numbers, as far as they are seen beside finite ones, come near the end of
-  // float16.
+  // Inf where golden's numbers, as far as they are paired with finite ones, come close to float16's
+  // largest.
   bool is_beyond_float16(const Layer& layer) const {
     constexpr double kNear = 65504.0 / 4;
     const LayerFigures& figures = *layer.figures;
@@ -526,11 +530,11 @@ class LayerJudge {
            (figures.pairs == 0 || figures.golden.peak > kNear);
   }
 
-  // By itself alone: against the largest error of all layers that have a place.
+  // Compared with the largest error of all layers that have a place.
   void judge_unplaced(Layer& layer) {
     unjudged(layer, "not in the order");
     const LayerFigures& figures = *layer.figures;
-    layer.noise = joined(options_.growth * before_.relative_error, floor_of(layer));
+    layer.noise = root_sum_of_squares(options_.growth * before_.relative_error, floor_of(layer));
     if (figures.one_sided() > 0 && !before_.special)
       layer.error_to_noise = HUGE_VAL;
     else if (can_measure(layer))
@@ -542,31 +546,34 @@ class LayerJudge {
     // A number that golden itself rounds to a grid may fall on the next step.
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
-      return layer.error_to_noise < kMinAlong ? LayerFault::none : along_of(figures, in);
+      return layer.error_to_noise < kMinSystematic ? LayerFault::none
+                                                   : systematic_fault(figures, in);
     if (is_order_of_sums(figures) || is_subnormal_step(layer)) return LayerFault::none;
-    // A few numbers are off, or off alike, by chance.
+    // A few numbers may be off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
     const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
-    if (layer.error_to_noise >= (few ? std::max(limit, kSurely) : limit)) return LayerFault::error;
+    if (layer.error_to_noise >= (few ? std::max(limit, kBrokenLimit) : limit))
+      return LayerFault::error;
     if (few || layer.baseline) return LayerFault::none;
-    if (layer.slice_error_to_noise >= explained_.slice_limit(layer)) return LayerFault::local;
-    // What an exponential makes of a small argument goes along with the signal too.
+    if (layer.slice_error_to_noise >= noise_model_.slice_limit(layer)) return LayerFault::local;
+    // The result of an exponential of a small argument is proportional to the signal too.
     const bool exponential = is_op(layer, kExponentials, kExponentialWords);
-    return layer.error_to_noise < (exponential ? 1 : kMinAlong) ? LayerFault::none
-                                                                : along_of(figures, in);
+    return layer.error_to_noise < (exponential ? 1 : kMinSystematic)
+               ? LayerFault::none
+               : systematic_fault(figures, in);
   }
 
-  // Sums in another order, polynomials and transformations are all that is between two engines in
-  // float32, where a difference cancels too, if the outputs agree.
+  // Whether the difference is only sums in another order, polynomials and transforms, as between
+  // two float32 engines. A difference may also cancel there, if the outputs agree.
   bool is_order_of_sums(const LayerFigures& figures) const {
-    constexpr double kMost = 1e-4;
+    constexpr double kMax = 1e-4;
     constexpr double kMuch = 100;  // where a signal cancels, and the outputs do not show it
     if (precision_.grid || precision_.unit_roundoff > 0x1p-24) return false;
     constexpr double kSame = 1e-4;
     constexpr double kVerySame = 1e-5;
-    const double most = outputs_error_ < kVerySame ? kMuch * kMost
-                        : outputs_error_ < kSame   ? kMuch / 10 * kMost
-                                                   : kMost;
+    const double most = outputs_error_ < kVerySame ? kMuch * kMax
+                        : outputs_error_ < kSame   ? kMuch / 10 * kMax
+                                                   : kMax;
     return figures.relative_error < most && figures.slice_error < most;
   }
 
@@ -576,14 +583,14 @@ class LayerJudge {
            (!precision_.grid && precision_.unit_roundoff == kHalfStep);
   }
 
-  // Below its normal range float16 has the same steps, however small the numbers are.
+  // Below its normal range float16 has a fixed step, however small the numbers are.
   bool is_subnormal_step(const Layer& layer) const {
     constexpr double kStep = 0x1p-24;
     const double most = layer.figures->max_error;
     return has_float16(layer) && most > 0 && most <= kStep;
   }
 
-  // The largest of outputs; where no layer is said to be one, the last one's.
+  // The largest error of the outputs, or that of the last layer if none is known to be an output.
   static double error_of_outputs(const LayerReport& report) {
     double most = 0;
     const Layer* last = nullptr;
@@ -596,7 +603,7 @@ class LayerJudge {
     return most;
   }
 
-  // Indices and flags flip where what they are made of is close.
+  // Indices and flags flip where the numbers they are computed from are close together.
   void judge_counted(std::uint64_t i, const Inputs& in) {
     Layer& layer = layers()[i];
     const LayerFigures& figures = *layer.figures;
@@ -608,7 +615,7 @@ class LayerJudge {
                         " of its integers differ, as they may if its inputs do");
   }
 
-  // Where a signal cancels, its error stays: what that explains is no fault that is proved.
+  // Where a signal cancels, its error remains: an error that this explains is not a proven fault.
   bool is_amplified(const Layer& layer, const Inputs& in, LayerFault fault) const {
     if (fault != LayerFault::error && fault != LayerFault::local) return false;
     double explained = 0;
@@ -617,10 +624,11 @@ class LayerJudge {
     else if (is_op(layer, kNormalising, kNormWords))
       explained = in.spread_error;
     else if (is_op(layer, kExponentials, kExponentialWords))
-      // A name is a guess: all that an argument as large as golden's can do to an error.
+      // A name is a guess, so this is the most that an argument as large as golden's can do.
       explained =
           layer.op.empty() ? std::max(in.rms_error, in.peak * in.relative_error) : in.rms_error;
-    return layer.figures->relative_error <= options_.growth * joined(explained, floor_of(layer)) &&
+    return layer.figures->relative_error <=
+               options_.growth * root_sum_of_squares(explained, floor_of(layer)) &&
            explained > options_.growth * in.relative_error;
   }
 
@@ -628,13 +636,13 @@ class LayerJudge {
   const JudgeLayers& options_;
   RunPrecision precision_;
   Neighbours neighbours_;
-  Explained explained_;
+  NoiseModel noise_model_;
   DumpJudge dumps_;
   double outputs_error_;
-  Inputs before_;              // of all that is judged already
-  bool turns_finite_ = false;  // NaN or Inf of the layer in hand are not in those that come next
+  Inputs before_;              // all layers judged so far
+  bool turns_finite_ = false;  // the next layers do not have this layer's NaN or Inf
   std::set<std::uint64_t> amplified_;
-  LayerVerdict was_;  // of an earlier judgement
+  LayerVerdict earlier_;  // from an earlier judgement
 };
 
 }  // namespace

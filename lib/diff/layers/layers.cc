@@ -77,9 +77,9 @@ std::unexpected<Error> no_codes(const TensorSet& set) {
           set.path()));
 }
 
-// A line that pairs nothing is a warning, a map of such lines is the wrong one.
-Status take_map_findings(const PairedLayers& paired, const LayerOptions& options,
-                         LayerReport& report) {
+// A line of a map that pairs nothing is a warning; a map that pairs nothing at all is an error.
+Status add_map_findings(const PairedLayers& paired, const LayerOptions& options,
+                        LayerReport& report) {
   if (options.map.empty()) return {};
   if (!paired.map.used && report.troubles.empty())
     return std::unexpected(no_use(paired.map, options.map_path));
@@ -88,7 +88,7 @@ Status take_map_findings(const PairedLayers& paired, const LayerOptions& options
   return {};
 }
 
-// Options for another run of the device: only those on how its elements are read.
+// Options for another run of the device: only those about reading its elements.
 LayerOptions plain_options(const LayerOptions& options) {
   LayerOptions plain;
   plain.execution = options.execution;
@@ -110,16 +110,16 @@ LayerOptions expected_options(const LayerOptions& options) {
   return plain;
 }
 
-// What could not be read of another run is trouble of this one.
-void take_troubles(const PairedLayers& paired, const LayerReport& other, LayerReport& report) {
+// What could not be read of another run is reported with this one.
+void add_troubles(const PairedLayers& paired, const LayerReport& other, LayerReport& report) {
   for (const auto& troubles : {other.troubles, paired.unread})
     for (const std::string& trouble : troubles)
       if (std::ranges::find(report.troubles, trouble) == report.troubles.end())
         report.troubles.push_back(trouble);
 }
 
-// Of it nothing is left to compare with.
-std::unexpected<Error> nothing_paired(const LayerReport& report, const TensorSet& set,
+// The error for a run with nothing to compare.
+std::unexpected<Error> no_pairs_error(const LayerReport& report, const TensorSet& set,
                                       const TensorSet& with) {
   if (!report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
   return std::unexpected(
@@ -127,12 +127,12 @@ std::unexpected<Error> nothing_paired(const LayerReport& report, const TensorSet
           set.path()));
 }
 
-// The other run's errors, by golden's names.
+// Adds the errors of the baseline run, by golden's names.
 Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& options,
-                    const Measuring& measuring, LayerReport& report) {
+                    const MeasurementScope& scope, LayerReport& report) {
   LayerReport other;
   BTF_ASSIGN(const PairedLayers paired,
-             pair_and_measure(baseline, golden, baseline_options(options), measuring, other));
+             pair_and_measure(baseline, golden, baseline_options(options), scope, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
   std::uint64_t known = 0;
   bool equal = true;
@@ -147,16 +147,16 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
     report.warnings.push_back(baseline.path() +
                               ": is equal to golden in every tensor, so that any error is unusual: "
                               "is it a run of the device?");
-  take_troubles(paired, other, report);
-  return known > 0 ? Status{} : nothing_paired(report, baseline, golden);
+  add_troubles(paired, other, report);
+  return known > 0 ? Status{} : no_pairs_error(report, baseline, golden);
 }
 
-// Does the run that was watched give what the one that was not gave?
+// Checks that dumping did not change the result of the run.
 Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& options,
-                    const Measuring& measuring, LayerReport& report) {
+                    const MeasurementScope& scope, LayerReport& report) {
   LayerReport other;
   BTF_ASSIGN(const PairedLayers paired,
-             pair_and_measure(actual, expected, expected_options(options), measuring, other));
+             pair_and_measure(actual, expected, expected_options(options), scope, other));
   for (const Layer& layer : other.layers) {
     if (!layer.figures) continue;
     const LayerFigures& figures = *layer.figures;
@@ -167,11 +167,11 @@ Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& 
     const double e = special ? HUGE_VAL : figures.relative_error;
     report.watched_error = std::max(report.watched_error.value_or(0), e);
   }
-  take_troubles(paired, other, report);
-  return report.watched_error ? Status{} : nothing_paired(report, expected, actual);
+  add_troubles(paired, other, report);
+  return report.watched_error ? Status{} : no_pairs_error(report, expected, actual);
 }
 
-// Why: of what broke and of wrong dumps, which are few.
+// Finds the causes of what broke and of wrong dumps, which are few.
 class Causes {
  public:
   Causes(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
@@ -181,7 +181,7 @@ class Causes {
       tensors_.push_back({paired.actual[i], paired.golden[i]});
   }
 
-  // Where the verdict's layer is.
+  // Finds the location of the verdict's layer.
   Status locate() {
     LayerVerdict& verdict = report_.verdict;
     if (!verdict.layer) return {};
@@ -201,11 +201,11 @@ class Causes {
   }
 
   Status run() {
-    constexpr std::size_t kMost = 4;
+    constexpr std::size_t kMax = 4;
     std::vector<std::uint64_t> asked(report_.roots.begin(), report_.roots.end());
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
       if (report_.layers[i].state == LayerState::dump) asked.push_back(i);
-    if (asked.size() > kMost) asked.resize(kMost);
+    if (asked.size() > kMax) asked.resize(kMax);
     for (const std::uint64_t i : asked) BTF_TRY(find(report_.layers[i]));
     return {};
   }
@@ -227,7 +227,7 @@ class Causes {
     BTF_ASSIGN(options.golden_scale, paired_.given_scale(options_, golden_, golden.member, false));
     options.execution = options_.execution;
     options.execution.progress = {};
-    // Errors of single elements up to this many times the layer's rms noise are noise too.
+    // Single elements with an error of up to this many times the layer's rms noise are noise too.
     constexpr double kPeaks = 4;
     if (figures.pairs > 0)
       options.tolerance.atol = kPeaks * layer.noise * figures.golden.norm /
@@ -236,8 +236,7 @@ class Causes {
         diff(*left, *right, options, [&](const TensorDiff& diff) { layer.hints = diff.hints; });
     if (found) return {};
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
-    // That a cause cannot be looked for does not change the verdict; what cannot be read is
-    // trouble.
+    // A failed search for a cause does not change the verdict; read errors are reported.
     if (is_of_reading(found.error())) report_.troubles.push_back(found.error().text());
     return {};
   }
@@ -260,7 +259,7 @@ std::span<const Named<SpotState>> spot_state_names() { return kSpotNames; }
 
 namespace {
 
-// The sets of a comparison: of itself, of the baseline, of the unwatched run.
+// The sets of a comparison, of its baseline, and of the run without dumps.
 struct LayerSets {
   TensorSet& actual;
   TensorSet& golden;
@@ -268,18 +267,18 @@ struct LayerSets {
   TensorSet* expected;
 };
 
-// Where the pairs of each begin among all pairs.
+// Where the pairs of the other runs begin among all pairs.
 struct PlanStarts {
   std::uint64_t baseline = 0;
   std::uint64_t expected = 0;
 };
 
-// Is there something to judge?
+// Checks that there is something to judge.
 Status check_paired(const LayerSets& sets, const PairedLayers& paired, const LayerOptions& options,
                     LayerReport& report) {
   if (report.paired == 0 && !report.troubles.empty())
     return std::unexpected(Error{ErrorCode::io, report.troubles.front()});
-  BTF_TRY(take_map_findings(paired, options, report));
+  BTF_TRY(add_map_findings(paired, options, report));
   if (report.paired == 0) {
     std::string why = "no name is on both sides";
     if (!report.actual_only.empty() && !report.layers.empty())
@@ -294,18 +293,18 @@ Status check_paired(const LayerSets& sets, const PairedLayers& paired, const Lay
                       ordered_side(sets.actual), ordered_side(sets.golden), options);
 }
 
-// All pairs, for a share; and whatever is wrong before one is measured. `report` and `paired`: of
-// the comparison itself.
+// Adds all pairs to the plan of a share, and finds everything that is wrong before a pair is
+// measured. `report` and `paired` are of the comparison itself.
 Result<PlanStarts> plan_layers(const LayerSets& sets, const LayerOptions& options,
                                LayerShare& share, LayerReport& report, PairedLayers& paired) {
   std::vector<PlannedLayer> planned;
-  const Measuring measuring{.share = nullptr, .first = 0, .plan = &planned};
-  BTF_ASSIGN(paired, pair_and_measure(sets.actual, sets.golden, options, measuring, report));
+  const MeasurementScope scope{.share = nullptr, .first = 0, .plan = &planned};
+  BTF_ASSIGN(paired, pair_and_measure(sets.actual, sets.golden, options, scope, report));
   BTF_TRY(check_paired(sets, paired, options, report));
   PlanStarts starts{.baseline = planned.size()};
   const auto add = [&](TensorSet& left, TensorSet& right, const LayerOptions& of) -> Status {
     LayerReport unused;
-    BTF_ASSIGN(const PairedLayers pairs, pair_and_measure(left, right, of, measuring, unused));
+    BTF_ASSIGN(const PairedLayers pairs, pair_and_measure(left, right, of, scope, unused));
     return {};
   };
   if (sets.baseline != nullptr)
@@ -317,7 +316,7 @@ Result<PlanStarts> plan_layers(const LayerSets& sets, const LayerOptions& option
   return starts;
 }
 
-// `share`: nullptr, where all is measured here.
+// `share`: nullptr if everything is measured by this process.
 Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, LayerShare* share) {
   auto& [actual, golden, baseline, expected] = sets;
   PlanStarts starts;

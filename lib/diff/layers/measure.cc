@@ -20,7 +20,7 @@
 namespace btf {
 namespace {
 
-// Added to a logit, these mask it: -1e9, -65504, -Inf. All other logits are small.
+// Added to a logit, these mask it: -1e9, -65504, -Inf. Unmasked logits are small.
 constexpr double kMask = -9000;
 constexpr double kMaxBesideMasks = 1000;
 
@@ -89,8 +89,8 @@ class LayerMeter {
     return part == 0 ? 0 : static_cast<double>(part / whole);
   }
 
-  // Pairs without a number become zeros, which add nothing to any sum; those that may be masked
-  // are kept apart.
+  // Replaces pairs without a number by zeros, which add nothing to any sum; keeps pairs that may be
+  // masked separate.
   template <typename Real>
   void split(const PairRun<Real>& run, std::uint64_t n, std::uint64_t weight) {
     std::uint64_t numbers = 0;
@@ -144,7 +144,7 @@ class LayerMeter {
       one_kind(std::isinf(a), std::isinf(g), totals.inf);
   }
 
-  // Codes stand for numbers by a scale that nothing says: the one that fits best.
+  // Codes whose scale is unknown: uses the scale that fits best.
   void fit_scale(LayerFigures& f) const {
     const long double product = all_.golden.square + all_.product;  // sum of actual * golden
     const long double most = all_.actual.square * all_.golden.square;
@@ -163,7 +163,7 @@ class LayerMeter {
   bool codes_;
   const Dims& dims_;
   LayerTotals all_;
-  LayerTotals masked_;  // what may be masked; of the tensor's dims once there is something
+  LayerTotals masked_;  // pairs that may be masked; has the tensor's dims once there is one
   std::uint64_t masked_pairs_ = 0;
   std::uint64_t unequal_ = 0;
   std::array<double, kPairRun> actual_numbers_;
@@ -201,7 +201,7 @@ PairQueueLimits queue_limits(const Execution& execution) {
           .most_waiting = 4};
 }
 
-// The same elements under golden's dims, if they lie in row-major order.
+// Gives the tensor golden's dims, if its elements are stored in row-major order.
 Status flatten(TensorInfo& tensor, const Dims& dims) {
   if (tensor.dims == dims) return {};
   const auto reshaped = [&](const Dims& to) { return resolve(Layout::linear, to, *tensor.dtype); };
@@ -215,7 +215,7 @@ Status flatten(TensorInfo& tensor, const Dims& dims) {
   return {};
 }
 
-// Scales of a dim stay with that dim.
+// Scales per index of a dim cannot be moved to another dim.
 Status flatten(TensorInfo& tensor, const Dims& dims, const QuantizePlan& scales) {
   if (scales.scales.several() && tensor.dims != dims)
     return fail(ErrorCode::unsupported, "shape " + dims_text(tensor.dims) + " against " +
@@ -231,8 +231,8 @@ double step_of(const QuantizePlan& plan) {
   return std::sqrt(squares / static_cast<double>(plan.scales.values.size()));
 }
 
-// Are the files as they were when they were opened, and will nothing more be read of them? Of what
-// was changed the sets tell in the end.
+// Whether the files are unchanged and nothing more will be read from them. Other changes are
+// detected by the sets at the end.
 bool are_settled(const LayerPair& pair) {
   const auto is_settled = [](const TensorFile& file) {
     return file.tensor_count() == 1 && file.check_unchanged();
@@ -247,11 +247,11 @@ class MeasureQueue::Job final : public QueuedPair {
   Job(MeasureQueue& of, std::uint64_t number, LayerPair pair)
       : of_(of), number_(number), pair_(std::move(pair)) {}
 
-  // On the caller's thread: several pairs may be of one file.
+  // On the caller's thread, since several pairs may be in one file.
   Status make_sides() {
     if (Layer::is_flat(pair_.golden.dims, pair_.actual.dims) &&
         flatten(pair_.golden, pair_.actual.dims, pair_.golden_scales)) {
-      // Slices are those of the dims that there are.
+      // Slices are those of the dims that exist.
     } else {
       BTF_TRY(flatten(pair_.actual, pair_.golden.dims, pair_.actual_scales));
     }

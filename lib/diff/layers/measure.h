@@ -1,4 +1,4 @@
-// One pass over a pair of layers in bounded memory, and the pairs on several threads.
+// Measures a pair of layers in one pass and bounded memory, and many pairs on several threads.
 #pragma once
 
 #include <cstdint>
@@ -15,46 +15,43 @@
 
 namespace btf {
 
-// One pass over a pair of layers, by one thread and in bounded memory.
-
-// Both sides have the same dims. `quantised`: steps of grids are looked for that have up to 65536
-// values, not 256.
+// Measures a pair on the calling thread. Both sides have the same dims. `quantised`: looks for
+// grids of up to 65536 values instead of 256.
 Result<LayerFigures> measure_layer(const DiffSide& actual, const DiffSide& golden,
                                    const Execution& execution, bool quantised = false);
-
-// Pairs of layers, measured on threads while the caller opens the next ones.
 
 struct LayerPair {
   std::shared_ptr<const TensorFile> actual_file;
   std::shared_ptr<const TensorFile> golden_file;
-  TensorInfo actual;  // of the same number of elements
+  TensorInfo actual;  // has the same number of elements as golden
   TensorInfo golden;
-  QuantizePlan actual_scales{};  // Scaling::none: it is measured as it is
+  QuantizePlan actual_scales{};  // Scaling::none: measured as it is stored
   QuantizePlan golden_scales{};
-  bool quantised = false;  // one side holds what codes stand for, of 16 bits it may be
+  bool quantised = false;  // one side is dequantised, possibly from 16 bits
 };
 
-// Called by the thread that adds pairs. `settled`: of files that held nothing else, which were not
-// changed up to here.
+// Called on the thread that adds pairs. `settled`: the pair's files hold no other tensors and have
+// not been changed so far.
 using TakeFigures =
     std::function<void(std::uint64_t number, const Result<LayerFigures>& figures, bool settled)>;
 
+// Measures pairs of layers on threads while the caller opens the next ones.
 class MeasureQueue {
  public:
   MeasureQueue(const Execution& execution, TakeFigures take);
 
-  // An error ends the queue: it was cancelled, or memory ran out.
+  // An error ends the queue: the work was cancelled, or memory ran out.
   Status add(std::uint64_t number, LayerPair pair);
-  // Delivers all that was added.
+  // Delivers everything that was added.
   Status drain() { return queue_.drain(); }
 
  private:
   class Job;
 
   Execution execution_;
-  std::function<void(std::uint64_t)> progress_;  // told of whole pairs
+  std::function<void(std::uint64_t)> progress_;  // called with the bytes of whole pairs
   TakeFigures take_;
-  PairQueue queue_;  // the last: it ends first
+  PairQueue queue_;  // last member, so that it is destroyed first
 };
 
 }  // namespace btf

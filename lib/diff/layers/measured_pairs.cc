@@ -23,27 +23,27 @@ namespace btf {
 namespace {
 
 // A tensor of one side, without its elements.
-struct Dumped {
+struct DumpedTensor {
   SetTensor tensor;
   std::string name;
   std::optional<DType> dtype{};
   Dims dims{};
   std::string role{};
-  std::optional<std::uint64_t> recorded{};     // where in the order
-  std::unique_ptr<TensorInfo> info{};          // of a file's only tensor: it need not be read again
-  std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
-  std::unique_ptr<Error> trouble{};            // its header cannot be read; then it has a name only
-  bool waits = false;                          // its dims are those of its partner
+  std::optional<std::uint64_t> recorded{};  // position in the recorded order
+  std::unique_ptr<TensorInfo> info{};  // of a file's only tensor, so that it need not be read again
+  std::shared_ptr<const FileScales> scales{};  // of its file, if scales are requested
+  std::unique_ptr<Error> trouble{};  // if set, its header cannot be read and only the name is known
+  bool waits = false;                // its dims are taken from its partner
 };
 
 class LayerPairing {
  public:
   LayerPairing(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
-               const Measuring& measuring, LayerReport& report)
+               const MeasurementScope& scope, LayerReport& report)
       : actual_(actual),
         golden_(golden),
         options_(options),
-        measuring_(measuring),
+        scope_(scope),
         report_(report),
         queue_(options.execution,
                [this](std::uint64_t number, const Result<LayerFigures>& found, bool settled) {
@@ -67,7 +67,7 @@ class LayerPairing {
     if (!actual_.one_file() || !golden_.one_file()) replaced_ = replaced_members(pairs);
     report_.layers.reserve(pairs.size());
     open_pairs_ahead(actual_, golden_, pairs, options_.execution);
-    for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : leave(pair);
+    for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : defer(pair);
     pair_rest();
     if (!ended_) BTF_TRY(queue_.drain());
     if (ended_) return std::unexpected(*ended_);
@@ -86,7 +86,7 @@ class LayerPairing {
     return pairs;
   }
 
-  // Of files that hold one tensor each: which names both sides have, but not for one tensor.
+  // For files with a single tensor: names that both sides have for different tensors.
   std::unordered_set<std::string> replaced_members(const std::vector<MemberPair>& pairs) const {
     std::vector<std::string> actual;
     std::vector<std::string> golden;
@@ -111,24 +111,24 @@ class LayerPairing {
     return std::make_shared<const FileScales>(std::move(scales));
   }
 
-  Result<std::vector<Dumped>> tensors_of(const TensorSet& set, std::uint64_t member,
-                                         std::optional<std::uint64_t> only) const {
+  Result<std::vector<DumpedTensor>> tensors_of(const TensorSet& set, std::uint64_t member,
+                                               std::optional<std::uint64_t> only) const {
     if (const Error* const trouble = set.trouble(member)) return std::unexpected(*trouble);
     if (waits_for_dims(set, member)) {
-      std::vector<Dumped> raw;
+      std::vector<DumpedTensor> raw;
       raw.push_back({.tensor = {member, 0}, .name = set.member(member).name, .waits = true});
       return raw;
     }
     BTF_ASSIGN(const auto file, set.file(member));
     BTF_ASSIGN(const FileAttributes attributes, file->attributes());
     BTF_ASSIGN(const std::shared_ptr<const FileScales> scales, scales_of(set, member, *file));
-    std::vector<Dumped> found;
+    std::vector<DumpedTensor> found;
     const std::uint64_t count = only ? *only + 1 : file->tensor_count();
     for (std::uint64_t i = only.value_or(0); i < count; ++i) {
       Result<TensorInfo> info = file->tensor(i);
       BTF_ASSIGN(const std::string name, info ? Result<std::string>(info->name) : file->name(i));
       if (scales && scales->is_companion(i) && !mapped_.contains(name)) continue;
-      Dumped dumped{{member, i}, name};
+      DumpedTensor dumped{{member, i}, name};
       if (info) {
         dumped.dtype = info->dtype;
         dumped.dims = info->dims;
@@ -147,9 +147,9 @@ class LayerPairing {
     return found;
   }
 
-  // Unreadable tensors are reported, and the rest is used.
-  std::vector<Dumped> readable(const TensorSet& set, std::optional<std::uint64_t> member,
-                               std::optional<std::uint64_t> only) {
+  // Unreadable tensors are reported, and the others are used.
+  std::vector<DumpedTensor> readable(const TensorSet& set, std::optional<std::uint64_t> member,
+                                     std::optional<std::uint64_t> only) {
     if (!member) return {};
     auto found = tensors_of(set, *member, only);
     if (found && !only) warn_of_rest(set, *member);
@@ -158,7 +158,7 @@ class LayerPairing {
     return {};
   }
 
-  // Numbers that its file holds besides its tensors are compared with nothing.
+  // Warns about numbers that the file holds besides its tensors, which are not compared.
   void warn_of_rest(const TensorSet& set, std::uint64_t member) {
     if (waits_for_dims(set, member)) return;
     const auto file = set.file(member);
@@ -170,9 +170,9 @@ class LayerPairing {
 
   void take_members(const MemberPair& pair) {
     if (pair.error) return report_.troubles.push_back(pair.error->text());
-    std::vector<Dumped> actual = readable(actual_, pair.actual, pair.actual_tensor);
-    std::vector<Dumped> golden = readable(golden_, pair.golden, pair.golden_tensor);
-    // Two files of one tensor each are a pair, whatever they are called.
+    std::vector<DumpedTensor> actual = readable(actual_, pair.actual, pair.actual_tensor);
+    std::vector<DumpedTensor> golden = readable(golden_, pair.golden, pair.golden_tensor);
+    // Two files with one tensor each are a pair, whatever the names.
     if (actual_.one_file() && golden_.one_file() && actual.size() == 1 && golden.size() == 1)
       return add(actual[0], golden[0], PairTier::exact);
     if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name &&
@@ -180,49 +180,50 @@ class LayerPairing {
       return add(actual[0], golden[0], PairTier::exact);
     const std::unordered_set<std::string> replaced =
         replaced_names(names_of(actual), names_of(golden));
-    // By their names, where one tensor of each side has them.
+    // Pairs by names that are unique on each side.
     std::unordered_map<std::string, std::vector<std::size_t>> others;
     for (std::size_t g = 0; g < golden.size(); ++g) others[golden[g].name].push_back(g);
     std::unordered_map<std::string, std::uint64_t> own;
-    for (const Dumped& dumped : actual) ++own[dumped.name];
+    for (const DumpedTensor& dumped : actual) ++own[dumped.name];
     std::vector<bool> taken(golden.size(), false);
-    for (Dumped& dumped : actual) {
+    for (DumpedTensor& dumped : actual) {
       const auto at = others.find(dumped.name);
       if (at == others.end() || at->second.size() > 1 || own[dumped.name] > 1 ||
           replaced.contains(dumped.name) || replaced_.contains(dumped.name)) {
-        leave(rest_actual_, std::move(dumped));
+        defer(rest_actual_, std::move(dumped));
         continue;
       }
       taken[at->second[0]] = true;
       add(dumped, golden[at->second[0]], PairTier::exact);
     }
     for (std::size_t g = 0; g < golden.size(); ++g)
-      if (!taken[g]) leave(rest_golden_, std::move(golden[g]));
+      if (!taken[g]) defer(rest_golden_, std::move(golden[g]));
   }
 
-  // A map says what is a pair before anything else does, and needs all names for it.
-  void leave(const MemberPair& pair) {
+  // A map has precedence over all other rules and needs all names, so pairing is left to
+  // pair_rest().
+  void defer(const MemberPair& pair) {
     if (pair.error) return report_.troubles.push_back(pair.error->text());
-    for (Dumped& dumped : readable(actual_, pair.actual, pair.actual_tensor))
-      leave(rest_actual_, std::move(dumped));
-    for (Dumped& dumped : readable(golden_, pair.golden, pair.golden_tensor))
-      leave(rest_golden_, std::move(dumped));
+    for (DumpedTensor& dumped : readable(actual_, pair.actual, pair.actual_tensor))
+      defer(rest_actual_, std::move(dumped));
+    for (DumpedTensor& dumped : readable(golden_, pair.golden, pair.golden_tensor))
+      defer(rest_golden_, std::move(dumped));
   }
 
-  // For pair_rest(). There may be many.
-  static void leave(std::vector<Dumped>& rest, Dumped dumped) {
+  // Keeps a tensor for pair_rest(). There may be many.
+  static void defer(std::vector<DumpedTensor>& rest, DumpedTensor dumped) {
     dumped.info.reset();
     rest.push_back(std::move(dumped));
   }
 
-  static std::vector<std::string> names_of(const std::vector<Dumped>& list) {
+  static std::vector<std::string> names_of(const std::vector<DumpedTensor>& list) {
     std::vector<std::string> names;
     names.reserve(list.size());
-    for (const Dumped& dumped : list) names.push_back(dumped.name);
+    for (const DumpedTensor& dumped : list) names.push_back(dumped.name);
     return names;
   }
 
-  static bool may_be_pair(const Dumped& actual, const Dumped& golden) {
+  static bool may_be_pair(const DumpedTensor& actual, const DumpedTensor& golden) {
     return actual.trouble || golden.trouble || actual.waits || golden.waits ||
            element_count(actual.dims) == element_count(golden.dims);
   }
@@ -260,7 +261,7 @@ class LayerPairing {
     pair_tied(left);
     for (std::size_t l = 0; l < left.size(); ++l) {
       if (!left[l]) continue;
-      const Dumped& dumped = rest_actual_[l];
+      const DumpedTensor& dumped = rest_actual_[l];
       report_.actual_only.push_back(dumped.name);
       found_.actual_rest.push_back({dumped.name, dumped.recorded, dumped.tensor.index});
       keep_dump(found_.actual_dumps, rest_actual_[l], std::nullopt);
@@ -268,13 +269,14 @@ class LayerPairing {
     report_.paired = report_.layers.size();
   }
 
-  // Names and places of all tensors of a side, in pairs or not.
+  // Names and positions of all tensors of a side, paired or not.
   struct AllOf {
     std::vector<std::string> names;
     std::vector<SetTensor> tensors;
   };
 
-  AllOf all_of(bool golden, const std::vector<Dumped>& rest, const std::vector<bool>& alone) const {
+  AllOf all_of(bool golden, const std::vector<DumpedTensor>& rest,
+               const std::vector<bool>& alone) const {
     AllOf all;
     for (std::size_t i = 0; i < report_.layers.size(); ++i) {
       all.names.push_back(golden ? report_.layers[i].golden : report_.layers[i].actual);
@@ -288,8 +290,8 @@ class LayerPairing {
     return all;
   }
 
-  // What the other side stores under another name, which may be in a pair already.
-  static std::optional<std::size_t> place_of_tied(const TensorSet& own, const Dumped& dumped,
+  // The tensor that the other side stores under another name, which may be paired already.
+  static std::optional<std::size_t> place_of_tied(const TensorSet& own, const DumpedTensor& dumped,
                                                   const TiedNames& ties, const AllOf& others) {
     if (dumped.waits || dumped.trouble) return std::nullopt;
     if (const auto at = ties.stored_as(dumped.name, others.names)) return at;
@@ -301,10 +303,10 @@ class LayerPairing {
     return std::nullopt;
   }
 
-  // `left`: which of the rest of actual are alone.
+  // `left`: which of the rest of actual have no partner.
   void pair_tied(std::vector<bool>& left) {
-    const auto of_side = [&](TensorSet& own, std::vector<Dumped>& rest, std::vector<bool>& alone,
-                             TensorSet& other, const AllOf& others) {
+    const auto of_side = [&](TensorSet& own, std::vector<DumpedTensor>& rest,
+                             std::vector<bool>& alone, TensorSet& other, const AllOf& others) {
       if (std::ranges::find(alone, true) == alone.end()) return;
       TiedNames ties;
       for (std::uint64_t member = 0; member < other.member_count(); ++member)
@@ -317,8 +319,8 @@ class LayerPairing {
         auto found = tensors_of(other, tensor.member, tensor.index);
         if (!found || found->empty()) continue;
         const bool is_actual = &rest == &rest_actual_;
-        Dumped& actual = is_actual ? rest[i] : found->front();
-        Dumped& golden = is_actual ? found->front() : rest[i];
+        DumpedTensor& actual = is_actual ? rest[i] : found->front();
+        DumpedTensor& golden = is_actual ? found->front() : rest[i];
         if (!may_be_pair(actual, golden)) continue;
         alone[i] = false;
         add(actual, golden, PairTier::map);
@@ -330,22 +332,22 @@ class LayerPairing {
     of_side(golden_, rest_golden_, right_, actual_, actuals);
   }
 
-  // A quantised side in one file: what codes are made of is computed before what they stand for, so
-  // that a layer stands no earlier than that. Outputs that were asked for first come first in a
-  // file.
+  // For a quantised side in one file: what codes are made from is computed before what is made from
+  // codes, so a layer gets a later position if necessary. Outputs that were requested come first in
+  // a file.
   void place_quantised(const NameMatches& matches) {
     std::unordered_map<std::string, std::uint64_t> layers;
-    const auto place = [&](const std::vector<BesideMatch>& list, const std::vector<Dumped>& rest,
-                           std::string Layer::* name, std::uint64_t LayerPlace::* stored,
-                           QuantisedStore side) {
-      constexpr std::uint64_t kShuffled = 4;  // one in so many stands before what it is made of
+    const auto place = [&](const std::vector<BesideMatch>& list,
+                           const std::vector<DumpedTensor>& rest, std::string Layer::* name,
+                           std::uint64_t LayerPlace::* stored, QuantisedOrder side) {
+      constexpr std::uint64_t kShuffled = 4;  // one in this many precedes what it is made from
       layers.clear();
       for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
         layers.emplace(report_.layers[i].*name, i);
       std::set<std::uint64_t> asked;
       std::set<std::uint64_t> before;
       for (const BesideMatch& beside : list) {
-        const Dumped& form = rest[beside.number];
+        const DumpedTensor& form = rest[beside.number];
         const auto layer = layers.find(beside.compared);
         if (layer == layers.end() || qdq_name(form.name).form == QdqForm::dequantised_again)
           continue;
@@ -356,20 +358,20 @@ class LayerPairing {
         own = form.tensor.index;
       }
       if (asked.empty()) return;
-      found_.store = before.size() * kShuffled > asked.size() ? QuantisedStore::shuffled : side;
+      found_.store = before.size() * kShuffled > asked.size() ? QuantisedOrder::shuffled : side;
     };
     if (actual_.one_file())
       place(matches.left_beside, rest_actual_, &Layer::actual, &LayerPlace::actual_stored,
-            QuantisedStore::actual);
-    if (golden_.one_file() && found_.store == QuantisedStore::none)
+            QuantisedOrder::actual);
+    if (golden_.one_file() && found_.store == QuantisedOrder::none)
       place(matches.right_beside, rest_golden_, &Layer::golden, &LayerPlace::golden_stored,
-            QuantisedStore::golden);
+            QuantisedOrder::golden);
   }
 
   void add_golden_only() {
     for (std::size_t r = 0; r < right_.size(); ++r) {
       if (!right_[r]) continue;
-      const Dumped& dumped = rest_golden_[r];
+      const DumpedTensor& dumped = rest_golden_[r];
       keep_dump(found_.golden_dumps, dumped, std::nullopt);
       Layer layer;
       layer.golden = dumped.name;
@@ -387,8 +389,8 @@ class LayerPairing {
   }
 
   // Gives a tensor that waits for its dims those of its partner.
-  static Status complete(TensorSet& set, FileSpecs& specs, Dumped& dumped, TensorSet& others,
-                         const Dumped& other, bool other_is_golden) {
+  static Status complete(TensorSet& set, FileSpecs& specs, DumpedTensor& dumped, TensorSet& others,
+                         const DumpedTensor& other, bool other_is_golden) {
     const std::uint64_t member = dumped.tensor.member;
     if (specs.waits(member, set)) {
       if (other.waits) return std::unexpected(specs.no_dims(member, set));
@@ -406,7 +408,7 @@ class LayerPairing {
     return {};
   }
 
-  void complete(Dumped& actual, Dumped& golden) {
+  void complete(DumpedTensor& actual, DumpedTensor& golden) {
     const bool lists =
         actual.waits && golden.waits && actual_specs_.waits(actual.tensor.member, actual_) &&
         golden_specs_.waits(golden.tensor.member, golden_) &&
@@ -425,7 +427,7 @@ class LayerPairing {
         golden.trouble = std::make_unique<Error>(done.error());
   }
 
-  void add(Dumped& actual, Dumped& golden, PairTier tier) {
+  void add(DumpedTensor& actual, DumpedTensor& golden, PairTier tier) {
     if (actual.waits || golden.waits) complete(actual, golden);
     const std::uint64_t number = report_.layers.size();
     Layer& layer = report_.layers.emplace_back();
@@ -453,9 +455,9 @@ class LayerPairing {
     const bool fits = pair && element_count(pair->actual.dims) == element_count(pair->golden.dims);
     if (pair && !fits) layer.fault = LayerFault::shape;
     found_.codes.push_back(fits && are_codes(*pair));
-    if (measuring_.plan != nullptr) return plan(actual, golden, fits ? &*pair : nullptr);
+    if (scope_.plan != nullptr) return plan(actual, golden, fits ? &*pair : nullptr);
     if (pair) pair->quantised = tier == PairTier::qdq;
-    if (measuring_.share != nullptr && !measuring_.share->is_own(measuring_.first + number))
+    if (scope_.share != nullptr && !scope_.share->is_own(scope_.first + number))
       return take_known(number);
     if (!pair) return take(number, std::unexpected(pair.error()));
     if (!fits) return give(number, false);
@@ -470,7 +472,7 @@ class LayerPairing {
     return !numbers(pair.actual, pair.actual_scales) && numbers(pair.golden, pair.golden_scales);
   }
 
-  void plan(const Dumped& actual, const Dumped& golden, const LayerPair* pair) {
+  void plan(const DumpedTensor& actual, const DumpedTensor& golden, const LayerPair* pair) {
     PlannedLayer planned{.name = golden.name,
                          .actual_path = actual_.member(actual.tensor.member).path,
                          .golden_path = golden_.member(golden.tensor.member).path};
@@ -478,11 +480,11 @@ class LayerPairing {
       planned.actual_bytes = pair->actual.data_bytes;
       planned.golden_bytes = pair->golden.data_bytes;
     }
-    measuring_.plan->push_back(std::move(planned));
+    scope_.plan->push_back(std::move(planned));
   }
 
   void take_known(std::uint64_t number) {
-    const MeasuredLayer* const known = measuring_.share->known(measuring_.first + number);
+    const MeasuredLayer* const known = scope_.share->known(scope_.first + number);
     if (known == nullptr) return;
     report_.layers[number].figures = known->figures;
     report_.layers[number].trouble = known->trouble;
@@ -496,20 +498,19 @@ class LayerPairing {
 
   void give(std::uint64_t number, bool unread) {
     const Layer& layer = report_.layers[number];
-    if (measuring_.share != nullptr)
-      measuring_.share->take(
-          measuring_.first + number,
-          {.figures = layer.figures, .trouble = layer.trouble, .unread = unread});
+    if (scope_.share != nullptr)
+      scope_.share->take(scope_.first + number,
+                         {.figures = layer.figures, .trouble = layer.trouble, .unread = unread});
   }
 
-  void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,
+  void keep_dump(std::vector<NamedDump>& dumps, const DumpedTensor& dumped,
                  std::optional<std::uint64_t> layer, bool beside = false) const {
     if (options_.graph && !dumped.waits)
       dumps.push_back({dumped.name, dumped.tensor, layer, beside});
   }
 
-  // Codes with scales among them become the numbers that they stand for.
-  static Result<TensorInfo> usable(const TensorFile& file, Dumped& dumped) {
+  // Codes with scales become the numbers that they stand for.
+  static Result<TensorInfo> usable(const TensorFile& file, DumpedTensor& dumped) {
     const std::uint64_t index = dumped.tensor.index;
     BTF_ASSIGN(std::optional<TensorInfo> decoded, file.dequantized(index));
     const auto known = std::exchange(dumped.info, nullptr);
@@ -524,13 +525,13 @@ class LayerPairing {
     return *std::move(decoded);
   }
 
-  Result<QuantizePlan> plan_of(const TensorFile& file, const Dumped& dumped,
+  Result<QuantizePlan> plan_of(const TensorFile& file, const DumpedTensor& dumped,
                                const TensorInfo& record) const {
     if (!dumped.scales) return QuantizePlan{};
     return dumped.scales->plan(file, record, options_.execution);
   }
 
-  Result<LayerPair> open_pair(Dumped& actual, Dumped& golden) {
+  Result<LayerPair> open_pair(DumpedTensor& actual, DumpedTensor& golden) {
     LayerPair pair;
     BTF_ASSIGN(pair.actual_file, actual_.file(actual.tensor.member));
     BTF_ASSIGN(pair.golden_file, golden_.file(golden.tensor.member));
@@ -571,18 +572,18 @@ class LayerPairing {
   TensorSet& actual_;
   TensorSet& golden_;
   const LayerOptions& options_;
-  const Measuring& measuring_;
+  const MeasurementScope& scope_;
   LayerReport& report_;
   PairedLayers found_;
   FileSpecs actual_specs_;
   FileSpecs golden_specs_;
   std::unordered_set<std::string> mapped_;
-  std::unordered_set<std::string> replaced_;  // names of members that are no pair, though equal
-  std::vector<Dumped> rest_actual_;
-  std::vector<Dumped> rest_golden_;
-  std::vector<bool> right_;     // golden's that no pair has
-  std::optional<Error> ended_;  // by this: no more is measured
-  MeasureQueue queue_;          // the last: it ends first
+  std::unordered_set<std::string> replaced_;  // equal names of members that are not paired
+  std::vector<DumpedTensor> rest_actual_;
+  std::vector<DumpedTensor> rest_golden_;
+  std::vector<bool> right_;     // golden's tensors without a partner
+  std::optional<Error> ended_;  // the error that ended measuring
+  MeasureQueue queue_;          // last member, so that it is destroyed first
 };
 
 }  // namespace
@@ -597,9 +598,9 @@ Result<std::optional<GivenScale>> PairedLayers::given_scale(const LayerOptions& 
 }
 
 Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
-                                      const LayerOptions& options, const Measuring& measuring,
+                                      const LayerOptions& options, const MeasurementScope& scope,
                                       LayerReport& report) {
-  return LayerPairing(actual, golden, options, measuring, report).run();
+  return LayerPairing(actual, golden, options, scope, report).run();
 }
 
 }  // namespace btf

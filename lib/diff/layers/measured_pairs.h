@@ -1,4 +1,4 @@
-// Which tensors of two sets are one layer, and what is measured of them.
+// Pairs the tensors of two sets to layers, and measures the pairs.
 #pragma once
 
 #include <cstdint>
@@ -14,47 +14,47 @@
 
 namespace btf {
 
-// A tensor of a set, by the name that it has there.
+// A tensor of a set, by its name in the set.
 struct NamedDump {
   std::string name;
   SetTensor tensor;
-  std::optional<std::uint64_t> layer{};  // its number, if it is one of a pair
-  bool beside = false;                   // another form of what is compared
+  std::optional<std::uint64_t> layer{};  // the layer that it belongs to, if it is paired
+  bool beside = false;                   // another form of a tensor that is compared
 };
 
 struct PairedLayers {
-  std::vector<LayerPlace> places;  // of report.layers
-  std::vector<SetTensor> actual;   // likewise: which tensors they are
+  std::vector<LayerPlace> places;  // for each of report.layers
+  std::vector<SetTensor> actual;   // tensors of report.layers
   std::vector<SetTensor> golden;
-  // Likewise: actual are codes whose scale nothing says, golden are numbers.
+  // For each of report.layers: actual has codes of unknown scale, golden has numbers.
   std::vector<bool> codes{};
-  std::vector<std::string> unread{};  // layers that have no figures since they could not be read
-  std::vector<NamedDump> actual_dumps{};  // all that are there, if a graph asks for them
+  std::vector<std::string> unread{};      // layers without figures because they could not be read
+  std::vector<NamedDump> actual_dumps{};  // all tensors of the set, if a graph asks for them
   std::vector<NamedDump> golden_dumps{};
   std::vector<ActualOnly> actual_rest{};
   MapUse map;
-  QuantisedStore store = QuantisedStore::none;
-  bool actual_scaled = false;  // a tensor of it is codes that have a scale
+  QuantisedOrder store = QuantisedOrder::none;
+  bool actual_scaled = false;  // at least one of its tensors has codes with a scale
   bool golden_scaled = false;
-  SetScales actual_set_scales{};  // where scales are asked for
+  SetScales actual_set_scales{};  // if scales are requested
   SetScales golden_set_scales{};
 
-  // The scale of a side's member: from the options, else from the set.
+  // The scale of a side's member: from the options, or else from the set.
   Result<std::optional<GivenScale>> given_scale(const LayerOptions& options, const TensorSet& set,
                                                 std::uint64_t member, bool of_actual) const;
 };
 
-// Which pairs are measured, and what is known of the others.
-struct Measuring {
-  LayerShare* share = nullptr;  // nullptr: all are measured
-  std::uint64_t first = 0;      // number of the first pair there
-  // Where none is measured: what there is.
+// Which pairs are measured, and what is already known about the others.
+struct MeasurementScope {
+  LayerShare* share = nullptr;  // nullptr: all pairs are measured
+  std::uint64_t first = 0;      // the share's number of the first pair
+  // If set, nothing is measured, and the pairs are added here.
   std::vector<PlannedLayer>* plan = nullptr;
 };
 
-// Fills report.layers with pairs, measured, and with what only golden has.
+// Fills report.layers with measured pairs and with the tensors that only golden has.
 Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
-                                      const LayerOptions& options, const Measuring& measuring,
+                                      const LayerOptions& options, const MeasurementScope& scope,
                                       LayerReport& report);
 
 }  // namespace btf

@@ -55,9 +55,9 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
   return graph;
 }
 
-SeenInputs InputSearch::of(std::uint32_t value) {
+DumpedInputs InputSearch::of(std::uint32_t value) {
   ++question_;
-  SeenInputs found;
+  DumpedInputs found;
   std::vector<std::uint32_t> open = graph_.values[value].inputs;
   while (!open.empty()) {
     const std::uint32_t at = open.back();
@@ -69,7 +69,7 @@ SeenInputs InputSearch::of(std::uint32_t value) {
       continue;
     }
     const GraphValue& unseen = graph_.values[at];
-    // Weights that stand in nodes of their own are known.
+    // Weights in nodes of their own (Constant) are known.
     if (!unseen.op.empty() && unseen.op != "Constant") found.unseen.push_back(at);
     open.insert(open.end(), unseen.inputs.begin(), unseen.inputs.end());
   }
@@ -80,7 +80,7 @@ SeenInputs InputSearch::of(std::uint32_t value) {
 
 namespace {
 
-// The ONNX operator that a layer does as much as; none: a fused kernel.
+// The ONNX operator that corresponds to a type of layer; none for fused kernels.
 struct TypeRow {
   std::string_view type;
   std::string_view op;
@@ -123,7 +123,7 @@ bool is_reformat(const EngineLayer& layer) {
          (layer.type == "Reformat" || layer.name.starts_with("Reformatting CopyNode"));
 }
 
-// Tensors that are one value in several formats.
+// Groups of tensors that are one value in several formats.
 class Groups {
  public:
   explicit Groups(const EngineList& list) : list_(list), parent_(list.tensors.size()) {
@@ -137,13 +137,13 @@ class Groups {
     return tensor;
   }
 
-  // Does the layer only say again what another made?
-  bool looks_through(const EngineLayer& layer) const {
+  // Whether the layer only repeats in another format what another one computed.
+  bool repeats_input(const EngineLayer& layer) const {
     return is_reformat(layer) && of(layer.inputs[0]) == of(layer.outputs[0]);
   }
 
  private:
-  // What has the network's name stands for the others.
+  // Prefers the tensor whose name the network has.
   void join(const EngineLayer& layer) {
     const std::uint32_t from = of(layer.inputs[0]);
     const std::uint32_t to = of(layer.outputs[0]);
@@ -158,7 +158,8 @@ class Groups {
   std::vector<std::uint32_t> parent_;
 };
 
-// Bits of a type's significand; of codes whose scale is not known, as many as they are good for.
+// Bits of a type's significand. For codes of unknown scale, the bits that they are usually good
+// for.
 unsigned precision_of(DType dtype) {
   constexpr unsigned kOfCodes = 6;
   constexpr unsigned kExact = 64;
@@ -167,7 +168,7 @@ unsigned precision_of(DType dtype) {
   return row.bits <= 8 && row.kind != NumberKind::boolean ? kOfCodes : kExact;
 }
 
-// The coarsest type that a layer reads, computes with, or makes. Nothing: the list says none, or
+// The coarsest type that a layer reads, computes with or writes; unset if the list has no types, or
 // only those of indices.
 std::optional<DType> computed_in(const EngineList& list, const EngineLayer& layer) {
   std::optional<DType> coarsest = layer.weights;
@@ -184,7 +185,7 @@ std::optional<DType> computed_in(const EngineList& list, const EngineLayer& laye
   return coarsest;
 }
 
-void say_fused(const EngineList& list, const EngineLayer& layer, GraphValue& value) {
+void set_fused(const EngineList& list, const EngineLayer& layer, GraphValue& value) {
   value.fused = layer.name;
   value.nodes = layer.nodes;
   value.compute = computed_in(list, layer);
@@ -195,7 +196,7 @@ void say_fused(const EngineList& list, const EngineLayer& layer, GraphValue& val
 LayerGraph graph_of(const EngineList& list) {
   const Groups groups(list);
   constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<std::uint32_t> number(list.tensors.size(), kNone);  // of the value of a group
+  std::vector<std::uint32_t> number(list.tensors.size(), kNone);  // number of a group's value
   std::vector<std::vector<std::string>> others(list.tensors.size());
   std::vector<bool> made(list.tensors.size(), false);
   std::vector<bool> output(list.tensors.size(), false);
@@ -205,7 +206,7 @@ LayerGraph graph_of(const EngineList& list) {
   }
   for (const EngineLayer& layer : list.layers)
     for (const std::uint32_t tensor : layer.outputs)
-      if (!groups.looks_through(layer)) made[groups.of(tensor)] = true;
+      if (!groups.repeats_input(layer)) made[groups.of(tensor)] = true;
   LayerGraph graph;
   const auto add = [&](std::uint32_t group) -> GraphValue& {
     number[group] = static_cast<std::uint32_t>(graph.values.size());
@@ -219,7 +220,7 @@ LayerGraph graph_of(const EngineList& list) {
   for (std::uint32_t i = 0; i < list.tensors.size(); ++i)
     if (groups.of(i) == i && !made[i]) add(i).input = true;
   for (const EngineLayer& layer : list.layers) {
-    if (groups.looks_through(layer)) continue;
+    if (groups.repeats_input(layer)) continue;
     std::vector<std::uint32_t> inputs;
     for (const std::uint32_t tensor : layer.inputs)
       if (const std::uint32_t input = number[groups.of(tensor)]; input != kNone)
@@ -229,7 +230,7 @@ LayerGraph graph_of(const EngineList& list) {
       GraphValue& value = add(groups.of(tensor));
       value.op = op_of(layer);
       value.inputs = inputs;
-      say_fused(list, layer, value);
+      set_fused(list, layer, value);
     }
   }
   return graph;
@@ -237,7 +238,7 @@ LayerGraph graph_of(const EngineList& list) {
 
 namespace {
 
-// Which layer of the engine computes each of a model's values.
+// The engine's layer that computes each of a model's values.
 class EngineLayers {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -248,7 +249,7 @@ class EngineLayers {
     std::unordered_map<std::string_view, std::uint32_t> nodes;
     for (std::uint32_t i = 0; i < list.layers.size(); ++i) {
       const EngineLayer& layer = list.layers[i];
-      if (groups.looks_through(layer)) continue;
+      if (groups.repeats_input(layer)) continue;
       for (const std::uint32_t tensor : layer.outputs)
         tensors.try_emplace(list.tensors[groups.of(tensor)].name, i);
       for (const std::string& node : layer.nodes) nodes.try_emplace(node, i);
@@ -268,8 +269,8 @@ class EngineLayers {
   std::uint32_t of(std::size_t value) const { return of_[value]; }
 
  private:
-  // "{ForeignNode[a...b]}" names the first and the last node: what the model has between them, and
-  // no other layer, is in it.
+  // "{ForeignNode[a...b]}" names the first and the last node. It contains the model's nodes between
+  // them that are in no other layer.
   void fill_regions(const EngineList& list, const LayerGraph& model) {
     std::unordered_map<std::uint32_t, std::pair<std::size_t, std::size_t>> spans;
     for (std::size_t v = 0; v < of_.size(); ++v) {
@@ -286,7 +287,7 @@ class EngineLayers {
   bool any_ = false;
 };
 
-// Values by the engine's order, none before what it is computed from.
+// Values in the engine's order, but none before the values that it is computed from.
 std::vector<std::uint32_t> engine_order(const EngineLayers& layers, const LayerGraph& model) {
   std::vector<std::uint64_t> rank(model.values.size(), 0);
   for (std::size_t v = 0; v < rank.size(); ++v) {
@@ -302,7 +303,7 @@ std::vector<std::uint32_t> engine_order(const EngineLayers& layers, const LayerG
 
 }  // namespace
 
-Status take_engine(const EngineList& list, LayerGraph& model) {
+Status apply_engine_order(const EngineList& list, LayerGraph& model) {
   const EngineLayers layers(list, model);
   if (!layers.any())
     return fail(ErrorCode::invalid_argument,
@@ -317,7 +318,7 @@ Status take_engine(const EngineList& list, LayerGraph& model) {
   for (const std::uint32_t v : order) {
     GraphValue& value = values.emplace_back(std::move(model.values[v]));
     for (std::uint32_t& input : value.inputs) input = now[input];
-    if (layers.of(v) != EngineLayers::kNone) say_fused(list, list.layers[layers.of(v)], value);
+    if (layers.of(v) != EngineLayers::kNone) set_fused(list, list.layers[layers.of(v)], value);
   }
   model.values = std::move(values);
   return {};
@@ -325,10 +326,10 @@ Status take_engine(const EngineList& list, LayerGraph& model) {
 
 namespace {
 
-// Less than all of a few names may go without a number.
+// Of fewer than ten names, all must have a number.
 bool nearly_all(std::uint64_t some, std::uint64_t all) { return all > 0 && some * 10 >= all * 9; }
 
-// The first of equal ones counts.
+// Only the first of equal lines counts.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   std::set<std::string_view> seen;
@@ -372,7 +373,7 @@ class Ordering {
           Error{ErrorCode::invalid_argument, "no line names a tensor of both sides"}.in_file(path));
     for (std::size_t i = 0; i < names.size(); ++i)
       if (!known[i]) report_.order_unknown.push_back(names[i]);
-    take_left_out();
+    place_omitted();
     finish();
     if (report_.linked()) drop_later_inputs();
     return {};
@@ -383,13 +384,13 @@ class Ordering {
     return by_graph(graph, path);
   }
 
-  // The engine's order; links are the model's, if there is one.
+  // Uses the engine's order; links come from the model if there is one.
   Status by_engine(const std::string& path, const std::optional<std::string>& model) {
     BTF_ASSIGN(const EngineList list, read_engine_list(path));
     report_.engine_path = path;
     if (model) {
       BTF_ASSIGN(LayerGraph graph, read_layer_graph(*model));
-      const Status taken = take_engine(list, graph);
+      const Status taken = apply_engine_order(list, graph);
       if (!taken) return std::unexpected(taken.error().in_file(path));
       return by_graph(graph, *model);
     }
@@ -401,7 +402,7 @@ class Ordering {
     report_.order = OrderSource::graph;
     report_.order_path = path;
     std::vector<std::string> names;
-    std::vector<std::uint64_t> values;  // that the names are of
+    std::vector<std::uint64_t> values;  // the values with these names
     for (std::uint64_t v = 0; v < graph.values.size(); ++v) {
       const auto add = [&](const std::string& name) {
         names.push_back(name);
@@ -425,7 +426,7 @@ class Ordering {
     return {};
   }
 
-  // Golden's are among the layers.
+  // Those that golden has are among the layers.
   void note_outputs_of_actual(const LayerGraph& graph) {
     std::vector<std::string> names;
     for (std::uint64_t v = 0; v < graph.values.size(); ++v) {
@@ -438,7 +439,7 @@ class Ordering {
       report_.missing_outputs.push_back(report_.actual_only[match.left]);
   }
 
-  // False: the set does not say it of nearly all.
+  // Returns false if the set does not record an order for nearly all.
   bool by_recorded(const std::vector<LayerPlace>& places,
                    std::optional<std::uint64_t> LayerPlace::* recorded, const OrderedSide& side) {
     std::uint64_t known = 0;
@@ -473,7 +474,7 @@ class Ordering {
     finish();
   }
 
-  // What only golden has stands in front of what comes next there.
+  // What only golden has is inserted before the layer that follows it there.
   void by_store_of_actual(const std::vector<LayerPlace>& places) {
     std::map<std::uint64_t, std::uint64_t> next;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -490,9 +491,10 @@ class Ordering {
     finish();
   }
 
-  // Outputs that were asked for first stand first in a dump. Nothing in front of all codes has an
-  // error that these make; what has more of it than the first codes do is computed from them.
-  void put_outputs_behind() {
+  // Dumps may begin with the outputs that were requested. Nothing that precedes all codes has their
+  // quantisation error; whatever has more of it than the first codes do is computed from them and
+  // moves to the end.
+  void move_outputs_to_end() {
     constexpr double kOfCodes = 1e-3;
     constexpr std::size_t kAsked = 2;
     const std::vector<Layer>& layers = report_.layers;
@@ -516,7 +518,7 @@ class Ordering {
     std::vector<std::size_t> order(rank_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto& layers = report_.layers;
-    // As those of directories are already.
+    // In the order that directories have already.
     const auto by_name = [&](std::size_t a, std::size_t b) {
       return natural_less(layers[a].name(), layers[b].name());
     };
@@ -528,7 +530,7 @@ class Ordering {
  private:
   static constexpr std::uint64_t kUnplaced = UINT64_MAX;
 
-  // By golden's names, else by actual's. Returns which of `names` are known.
+  // Places layers by golden's names, or else actual's. Returns for each name whether it is known.
   std::vector<bool> place(const std::vector<std::string>& names) {
     std::vector<bool> known(names.size(), false);
     for (std::string Layer::* const side : {&Layer::golden, &Layer::actual}) {
@@ -547,8 +549,9 @@ class Ordering {
     return known;
   }
 
-  // Layers that the list omits stay behind the layer that precedes them without the list.
-  void take_left_out() {
+  // Layers that the list omits keep their position after the layer that precedes them without the
+  // list.
+  void place_omitted() {
     std::uint64_t behind = 0;
     for (std::size_t i = 0; i < rank_.size(); ++i) {
       const Layer& layer = report_.layers[i];
@@ -561,7 +564,7 @@ class Ordering {
     }
   }
 
-  // An engine that was built without details gives an order, and no links.
+  // An engine that was built without details gives an order but no links.
   Status by_engine_names(const EngineList& list, const std::string& path) {
     std::vector<std::string> names;
     std::set<std::string_view> seen;
@@ -579,12 +582,12 @@ class Ordering {
                 "lists names of layers only, and no tensor of both sides is called so; give the "
                 "model too, or the list of an engine built with detailed profiling verbosity"}
               .in_file(path));
-    take_left_out();
+    place_omitted();
     finish();
     return {};
   }
 
-  // Sorts by rank, those without one behind the others.
+  // Sorts by rank; layers without one come last.
   void finish() {
     if (!std::ranges::is_sorted(rank_)) {
       std::vector<std::size_t> order(rank_.size());
@@ -604,7 +607,7 @@ class Ordering {
       for (std::uint64_t& input : layer.inputs) input = now[input];
   }
 
-  // A later layer cannot be an input, whatever the graph says: that would be a cycle.
+  // A later layer cannot be an input, whatever the graph says, since that would be a cycle.
   void drop_later_inputs() {
     std::uint64_t layers = 0;
     std::string first;
@@ -623,7 +626,7 @@ class Ordering {
                                others);
   }
 
-  // Layer i becomes the one that was order[i]. In place: there may be very many.
+  // Moves layer order[i] to position i. In place, since there may be very many.
   void arrange(std::vector<std::size_t> order) {
     std::vector<Layer>& layers = report_.layers;
     for (std::size_t begin = 0; begin < order.size(); ++begin) {
@@ -641,7 +644,7 @@ class Ordering {
 
   void link(const LayerGraph& graph) {
     std::vector<std::uint64_t> layer_of(graph.values.size(), kNoLayer);
-    // A tensor on one side only is not visible.
+    // A tensor that only one side has cannot be an input.
     for (std::size_t i = 0; i < report_.layers.size(); ++i)
       if (rank_[i] != kUnplaced && !report_.layers[i].actual.empty() &&
           !report_.layers[i].golden.empty())
@@ -658,7 +661,7 @@ class Ordering {
       layer.compute = graph.values[value].compute;
       if (graph.values[value].input) layer.role = "input";
       if (graph.values[value].output) layer.role = "output";
-      SeenInputs found = search.of(value);
+      DumpedInputs found = search.of(value);
       layer.inputs = std::move(found.layers);
       if (forms.contains(qdq_name(graph.values[value].name).base))
         layer.op = op_before_codes(graph, value);
@@ -669,7 +672,7 @@ class Ordering {
     }
   }
 
-  // The tensors of which a quantised model has several forms: all of them are one layer.
+  // Tensors that a quantised model has in several forms: all the forms are one layer.
   std::set<std::string> tensors_with_forms() const {
     std::set<std::string> bases;
     for (const Layer& layer : report_.layers)
@@ -681,7 +684,7 @@ class Ordering {
     return bases;
   }
 
-  // What made the numbers that became codes and numbers again.
+  // The operator that computed the numbers before they became codes and numbers again.
   static std::string op_before_codes(const LayerGraph& graph, std::uint32_t value) {
     for (const std::string_view op : {"DequantizeLinear", "QuantizeLinear"}) {
       const GraphValue& made = graph.values[value];
@@ -694,12 +697,12 @@ class Ordering {
   std::vector<std::uint64_t> rank_;
 };
 
-// By order alone, what is missing before a layer lies between it and the one before. That may be of
-// another branch, so that up to three of them are skipped.
+// By order alone, a tensor that is missing before a layer is between it and the one before. It may
+// be in another branch, so up to three such gaps count.
 void note_missing(LayerReport& report) {
   if (report.linked()) return;
   constexpr std::size_t kNear = 3;
-  std::deque<std::vector<std::string>> gaps(1);  // the last ones, of which the last is open
+  std::deque<std::vector<std::string>> gaps(1);  // the last gaps; the last one is still open
   for (Layer& layer : report.layers) {
     if (!layer.placed) continue;
     if (layer.actual.empty()) {
@@ -712,8 +715,8 @@ void note_missing(LayerReport& report) {
   }
 }
 
-// "output", "logits:0", "prob_1": what networks call their outputs, and as a whole name: within one
-// such words name layers too.
+// Names that networks give their outputs: "output", "logits:0", "prob_1". Only whole names count,
+// since layers have such words within their names too.
 bool is_output_name(std::string_view name) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"out", "output", "outputs", "logit", "logits", "prob", "probs", "probability",
@@ -727,15 +730,16 @@ bool is_output_name(std::string_view name) {
   return std::ranges::find(kWords, lower) != kWords.end();
 }
 
-// The network's output where no graph says which that is: of both sides the last tensor, or one
-// that is called so, has no partner. Where only golden has it, actual may be a dump of some layers.
+// Finds the network's output if no graph says which one it is and it has no partner: the last
+// tensor of both sides, or one with the name of an output. If only golden has it, actual may simply
+// be a dump of some layers.
 class OutputSearch {
  public:
   OutputSearch(const LayerReport& report, const std::vector<LayerPlace>& places,
                const std::vector<ActualOnly>& rest, const OrderedSide& actual)
       : report_(report), places_(places), rest_(rest), actual_(actual) {}
 
-  // Golden's name of it.
+  // Golden's name for it.
   std::optional<std::string> find() const {
     const auto is_pair = [](const Layer& layer) { return !layer.actual.empty(); };
     const auto is_paired_output = [&](const Layer& layer) {
@@ -752,7 +756,7 @@ class OutputSearch {
   }
 
  private:
-  // A graph says which outputs there are, and an order of names is a guess.
+  // A graph says which outputs there are, and an order by names is a guess.
   bool knows_last() const {
     return !report_.linked() && report_.order != OrderSource::natural &&
            report_.order_left_out.empty();
@@ -794,7 +798,7 @@ class OutputSearch {
   const OrderedSide& actual_;
 };
 
-// Takes those that are no pair out of the layers.
+// Removes the layers that are no pair.
 void keep_pairs(LayerReport& report) {
   const auto is_pair = [](const Layer& layer) { return !layer.actual.empty(); };
   if (std::ranges::all_of(report.layers, is_pair)) return;
@@ -837,7 +841,7 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 }
 
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, QuantisedStore store,
+                    const std::vector<ActualOnly>& rest, QuantisedOrder store,
                     const OrderedSide& actual, const OrderedSide& golden,
                     const LayerOptions& options) {
   Ordering ordering(report);
@@ -848,9 +852,9 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
   } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded, golden) &&
              !ordering.by_recorded(places, &LayerPlace::actual_recorded, actual) &&
              !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
-    if (store == QuantisedStore::shuffled)
+    if (store == QuantisedOrder::shuffled)
       ordering.by_names();
-    else if (store == QuantisedStore::actual && actual.keeps_order)
+    else if (store == QuantisedOrder::actual && actual.keeps_order)
       ordering.by_store_of_actual(places);
     else if (golden.keeps_order)
       ordering.by_store(places, &LayerPlace::golden_stored);
@@ -859,8 +863,8 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
     else
       ordering.by_names();
   }
-  if (store != QuantisedStore::none && report.order == OrderSource::stored)
-    ordering.put_outputs_behind();
+  if (store != QuantisedOrder::none && report.order == OrderSource::stored)
+    ordering.move_outputs_to_end();
   if (options.order) BTF_TRY(order_by_list(report, *options.order, options.order_path));
   note_missing(report);
   const auto output = OutputSearch(report, places, rest, actual).find();

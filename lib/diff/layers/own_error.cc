@@ -11,20 +11,20 @@ namespace btf {
 namespace {
 
 // Measured on real engines (docs/layers.md, section 10): the largest own error of a healthy layer
-// is 4 half steps of the type that products are taken in, 1.6e-2 of bfloat16; sums, functions and
-// Winograd's transformations of float32 reach 5.8e-5.
+// is 4 half steps of the type that products are computed in, 1.6e-2 for bfloat16; sums, functions
+// and Winograd transforms of float32 reach 5.8e-5.
 constexpr double kHalfSteps = 4;
 constexpr double kFloat32Sums = 64;
 
-// Convolutions that cancel are up to six times as far off as most others.
+// Convolutions with cancellation are up to six times as far off as most others.
 constexpr double kUsual = 4;
 
-// More than products of bfloat16 are off by is no arithmetic, however many layers have it: a model
-// that is another one.
+// A larger error than bfloat16 products have is not arithmetic, however many layers have it: the
+// model is another one.
 constexpr double kMaxUsual = 0x1p-8;
 
-// As large as this is a fault, whatever it looks like: 95 of 100 faults are larger, and no healthy
-// layer is.
+// An error this large is a fault whatever it looks like: 95 of 100 faults are larger, and no
+// healthy layer is.
 constexpr double kLarge = 1.6e-2;
 constexpr double kTimesExplained = 2;
 
@@ -32,25 +32,25 @@ constexpr double kTimesExplained = 2;
 constexpr double kLargePart = 1e-2;
 constexpr double kPartHalfSteps = 8;
 
-// Less than this of the tensor's rms is no region that broke, but what a function does in its
+// Less than this part of the tensor's rms is not a broken region but what a function does in its
 // tails.
 constexpr double kVisible = 1e-3;
 
-// A single element that is so far off, of the tensor's rms and times the noise: transformations
-// make 2e-3.
+// A single element that is this far off, relative to the tensor's rms, and this many times the
+// noise. Transforms reach 2e-3.
 constexpr double kOutlier = 5e-2;
 constexpr double kOutlierTimes = 32;
 
-// So much of an error goes along with the signal, or is the same everywhere, where a scale or an
-// offset is off. Operands that are cut off instead of rounded make products smaller by a half step.
+// This much of the error is proportional to the signal, or constant, if a scale or an offset is
+// wrong. Truncated instead of rounded operands make products smaller by half a step.
 constexpr double kAlongSignal = 0.9;
 constexpr double kMinAlongProducts = 1e-3;
 constexpr double kMinAlongSignal = 1e-4;
 
-// Below this nobody calls an engine's polynomials and transformations coarse.
+// Below this an engine's polynomials and transforms are not worth a remark.
 constexpr double kMinCoarser = 1.2e-4;
 
-// Unless no other layer of its kind has anything like it.
+// Unless no other layer of its kind has anything comparable.
 constexpr double kMinCoarserAlone = 1e-5;
 constexpr double kAlone = 16;
 
@@ -58,9 +58,9 @@ constexpr std::size_t kFew = 3;
 
 double finite_square(double x) { return std::isfinite(x) ? x * x : 0; }
 
-class Weighing {
+class OwnErrorAssessor {
  public:
-  Weighing(std::span<const SpotPoint> points, const OwnCase& own)
+  OwnErrorAssessor(std::span<const SpotPoint> points, const OwnErrorContext& own)
       : points_(points), own_(own), explained_(explained_own(own)) {
     double n = 0;
     for (const SpotPoint& point : points) {
@@ -80,19 +80,19 @@ class Weighing {
       if (point.off) off_.push_back(&point);
   }
 
-  OwnWeight weigh() const {
-    OwnWeight found{.own_error = error_};
+  OwnErrorAssessment assess_own_error() const {
+    OwnErrorAssessment found{.own_error = error_};
     if (off_.empty()) return found;
     found.where = structure();
     if (!found.where.empty()) {
-      found.says = OwnWeight::Says::matters;
+      found.outcome = OwnErrorAssessment::Outcome::matters;
       return found;
     }
     found.where = off_.size() == 1 ? "one element" : "spread";
     if (error_ >= std::max(kLarge, kTimesExplained * explained_))
-      found.says = OwnWeight::Says::matters;
+      found.outcome = OwnErrorAssessment::Outcome::matters;
     else if (error_ > std::max(explained_, kMinCoarser) || is_alone())
-      found.says = OwnWeight::Says::coarser;
+      found.outcome = OwnErrorAssessment::Outcome::coarser;
     return found;
   }
 
@@ -102,7 +102,7 @@ class Weighing {
            error_ > kMinCoarserAlone;
   }
 
-  // What no rounding looks like; empty: nothing of it is seen.
+  // What rounding cannot look like; empty if there is no sign of it.
   std::string structure() const {
     if (const std::uint64_t special = specials(); special > 0)
       return std::to_string(special) + " NaN or Inf";
@@ -133,13 +133,13 @@ class Weighing {
     }));
   }
 
-  // Off by so much that it is seen beside the tensor's usual numbers and its noise.
+  // The error that can be told from the tensor's usual numbers and its noise.
   double visible() const { return rms_ * std::max(kVisible, kPartHalfSteps * noise()); }
   double noise() const {
     return std::max(own_.half_step, std::min(own_.usual.value_or(0), kMaxUsual));
   }
 
-  // Numbers that should differ, and do not: a dead region, a limit.
+  // Numbers that should differ but are the same: a dead region, a limit.
   std::string one_value() const {
     std::vector<const SpotPoint*> sorted = off_;
     std::ranges::sort(sorted, {}, &SpotPoint::dumped);
@@ -164,7 +164,7 @@ class Weighing {
            (value == 0 ? "0" : "the same number");
   }
 
-  // All in one channel, row or column, and much of what is there.
+  // All in one channel, row or column, and a large part of it.
   std::string region() const {
     if (off_.size() < kFew) return {};
     for (std::size_t d = 0; d < own_.dims.size(); ++d) {
@@ -198,7 +198,7 @@ class Weighing {
   }
 
   std::span<const SpotPoint> points_;
-  const OwnCase& own_;
+  const OwnErrorContext& own_;
   double explained_;
   double off_square_ = 0;
   double square_ = 0;
@@ -212,13 +212,13 @@ class Weighing {
 
 }  // namespace
 
-double explained_own(const OwnCase& own) {
+double explained_own(const OwnErrorContext& own) {
   const double of_type = std::max(kHalfSteps * own.half_step, kFloat32Sums * network::kFloat32);
   return std::max(of_type, kUsual * std::min(own.usual.value_or(0), kMaxUsual));
 }
 
-OwnWeight weigh(std::span<const SpotPoint> points, const OwnCase& own) {
-  return Weighing(points, own).weigh();
+OwnErrorAssessment assess_own_error(std::span<const SpotPoint> points, const OwnErrorContext& own) {
+  return OwnErrorAssessor(points, own).assess_own_error();
 }
 
 double own_error_of(const SideCheck& check) {
@@ -234,7 +234,7 @@ Peers::Kind Peers::kind_of(const network::Network& network, const network::Node&
   kind.wide = node.op + (product ? " of products" : "") + type;
   kind.narrow = kind.wide;
   if (!node.op.contains("Conv")) return kind;
-  // Winograd's transformations are for some windows only.
+  // Winograd transforms exist for some windows only.
   if (const auto attributes = network.attributes(node))
     if (const auto window = attributes->find("kernel_shape"); window != attributes->end())
       for (const std::int64_t size : window->second.integers)
@@ -266,7 +266,7 @@ std::optional<double> Peers::usual_of(const std::vector<One>& all, std::uint64_t
   const bool own = std::ranges::find(all, layer, &One::layer) != all.end();
   const std::size_t others = all.size() - (own ? 1 : 0);
   if (others < std::max<std::size_t>(least, 1)) return std::nullopt;
-  // One of two or three may have broken too.
+  // One of two or three may be broken too.
   std::size_t wanted = others <= 3 ? (others - 1) / 2 : (4 * others - 1) / 5;
   for (const One& one : all) {
     if (one.layer == layer) continue;
@@ -282,26 +282,26 @@ using network::Evaluation;
 using network::StoredNumbers;
 using network::Tensor;
 
-class Question {
+class ConsumerPoll {
  public:
-  Question(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
-           std::uint32_t consumer, InPlace in_place, AskedLevels levels)
+  ConsumerPoll(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
+               std::uint32_t consumer, Replacement replacement, VoteLevels levels)
       : side_(side),
         golden_(golden),
         value_(value),
         consumer_(consumer),
-        in_place_(in_place),
+        replacement_(replacement),
         arithmetic_(side.levels[levels.consumer].arithmetic),
         other_arithmetic_(side.levels[levels.other].arithmetic),
         as_dumped_(side.network, stored_in(side.input_dumps, read_), side.terms()),
         as_other_(side.network, stored_in(side.input_dumps, read_), side.terms()) {}
-  ~Question() {
+  ~ConsumerPoll() {
     if (side_.work == nullptr) return;
     side_.work->take(as_dumped_);
     side_.work->take(as_other_);
   }
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
+  ConsumerPoll(const ConsumerPoll&) = delete;
+  ConsumerPoll& operator=(const ConsumerPoll&) = delete;
 
   Result<DumpVotes> ask(std::span<const std::uint64_t> sample) {
     DumpVotes votes;
@@ -339,7 +339,7 @@ class Question {
 
  private:
   Status put_other() {
-    if (in_place_ == InPlace::recomputed) {
+    if (replacement_ == Replacement::recomputed) {
       as_other_.leave_out(value_);
       return {};
     }
@@ -350,7 +350,7 @@ class Question {
     return {};
   }
 
-  // Only where the two are so far apart that it shows which one was taken.
+  // Counts only where the two versions are so far apart that the consumer shows which was used.
   void count(DumpVotes& votes, double actual, double from_dump, double explained, double from_other,
              double other_explained) const {
     constexpr double kNearer = 8;
@@ -364,7 +364,7 @@ class Question {
         ++votes.dump;
       return;
     }
-    // Of Inf in the dump alone nothing is explained: does the consumer have it?
+    // If the dump alone has Inf, no error is computed; what counts is whether the consumer has it.
     if (std::isinf(from_dump) && std::isfinite(from_other)) {
       if (std::isinf(actual))
         ++votes.dump;
@@ -379,9 +379,9 @@ class Question {
     const double to_dump = std::abs(actual - from_dump);
     const double to_other = std::abs(actual - from_other);
     if (to_dump <= explained && to_dump < to_other) ++votes.dump;
-    // Golden's numbers are those of another run: near is all that can be asked.
-    const bool other =
-        in_place_ == InPlace::golden ? kNearer * to_other < to_dump : to_other <= other_explained;
+    // Golden's numbers come from another run, so only closeness can be tested.
+    const bool other = replacement_ == Replacement::golden ? kNearer * to_other < to_dump
+                                                           : to_other <= other_explained;
     if (other && to_other < to_dump) ++votes.other;
   }
 
@@ -389,7 +389,7 @@ class Question {
   const SpotDumps& golden_;
   std::uint32_t value_;
   std::uint32_t consumer_;
-  InPlace in_place_;
+  Replacement replacement_;
   network::Arithmetic arithmetic_;
   network::Arithmetic other_arithmetic_;
   std::vector<std::uint32_t> read_;
@@ -399,11 +399,11 @@ class Question {
 
 }  // namespace
 
-DumpVotes ask_consumer(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
-                       std::uint32_t consumer, InPlace in_place, AskedLevels levels,
-                       std::span<const std::uint64_t> sample) {
+DumpVotes consumer_votes(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
+                         std::uint32_t consumer, Replacement replacement, VoteLevels levels,
+                         std::span<const std::uint64_t> sample) {
   const Result<DumpVotes> votes =
-      Question(side, golden, value, consumer, in_place, levels).ask(sample);
+      ConsumerPoll(side, golden, value, consumer, replacement, levels).ask(sample);
   return votes ? *votes : DumpVotes{};
 }
 

@@ -1,5 +1,5 @@
-// What a layer adds to what its own inputs give, as arithmetic or a fault, and what the layers that
-// read it say of its dump.
+// What a layer adds to the error of its inputs: rounding, a coarser type, or a fault; and whether
+// the layers that read it confirm its dump.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,7 @@
 
 namespace btf {
 
-// What a layer adds to what its own inputs give: is that arithmetic, or a fault?
-
-// Own errors of the layers of a run, by kind of operator and type: what is usual there.
+// Own errors of the layers of a run by kind of operator and type, to know what is usual.
 class Peers {
  public:
   struct Kind {
@@ -26,13 +24,14 @@ class Peers {
     std::string window;  // "3 x 3", of a convolution
   };
 
-  // `product`: products of sums are on the way to it.
+  // `product`: sums of products are involved in computing it.
   static Kind kind_of(const network::Network& network, const network::Node& node, DType stored,
                       bool product);
 
   void add(std::uint64_t layer, const Kind& kind, double own_error);
   void sort();
-  // Of four in five of the others it is no larger. Nothing: there are too few others.
+  // The error that four in five of the other layers of its kind do not exceed; unset if there are
+  // too few of them.
   std::optional<double> usual(std::uint64_t layer, const Kind& kind) const;
 
  private:
@@ -47,64 +46,62 @@ class Peers {
   std::map<std::string, std::vector<One>> kinds_;
 };
 
-// What is known of a layer when its own error is weighed.
-struct OwnCase {
+// What is known about a layer when its own error is weighed.
+struct OwnErrorContext {
   const Dims& dims;
-  double half_step = 0;  // of the arithmetic, relative
+  double half_step = 0;  // relative, of the arithmetic
   bool product = false;
-  std::optional<double> usual{};  // of its peers
+  std::optional<double> usual{};  // own error of its peers
 };
 
-struct OwnWeight {
-  enum class Says : std::uint8_t {
-    follows,  // the arithmetic explains it, or it is too little to matter
-    coarser,  // more than that, spread and small
+struct OwnErrorAssessment {
+  enum class Outcome : std::uint8_t {
+    follows,  // explained by the arithmetic, or too small to matter
+    coarser,  // larger than that, but spread evenly and small
     matters,  // a fault: structured, or large by itself
   };
-  Says says = Says::follows;
+  Outcome outcome = Outcome::follows;
   double own_error = 0;
-  std::string where{};  // of what is off
+  std::string where{};  // where the elements are that are off
 };
 
-// All points of a sample, those that are off and those that are not.
-OwnWeight weigh(std::span<const SpotPoint> points, const OwnCase& own);
+// `points`: the whole sample, including elements that follow from their inputs.
+OwnErrorAssessment assess_own_error(std::span<const SpotPoint> points, const OwnErrorContext& own);
 
-// The part of a layer's own error that the arithmetic of a type and of its peers explains.
-double explained_own(const OwnCase& own);
+// The part of the own error that the arithmetic of the type and the layer's peers explain.
+double explained_own(const OwnErrorContext& own);
 
 // norm(dumped - recomputed) / norm(recomputed)
 double own_error_of(const SideCheck& check);
 
-// Is it the layer that is off, or its dump? What was computed from it tells which numbers the
-// device had.
-
-// Elements of a consumer that follow from one of two and not from the other.
+// Votes on whether a layer computed wrong numbers or only its dump is wrong: elements of a consumer
+// that follow from one version of the numbers and not from the other.
 struct DumpVotes {
   std::uint64_t dump = 0;   // from what was dumped
   std::uint64_t other = 0;  // from what it should have been
-  std::uint64_t both = 0;   // from either: where the two are too near to tell
+  std::uint64_t both = 0;   // from either, since the two are too close together
   std::uint64_t neither = 0;
-  // Sums of squares: how far the consumer's elements are from what either gives.
+  // Sums of squares: the distance of the consumer's elements from what each version gives.
   double to_dump = 0;
   double to_other = 0;
 };
 
-// What stands for the numbers that the device would have had if the dump is wrong.
-enum class InPlace : std::uint8_t {
-  recomputed,  // from the value's own inputs
-  golden,      // golden's numbers: near those of a device that is right, and not equal to them
+// The numbers that the device had if the dump is wrong.
+enum class Replacement : std::uint8_t {
+  recomputed,  // recomputed from the value's own inputs
+  golden,      // golden's, which are close to those of a device that is right but not equal
 };
 
-// The levels of a question: the consumer's, and that of what stands in place of the dump.
-struct AskedLevels {
+// The precision levels at which the consumer, and the numbers in place of the dump, are recomputed.
+struct VoteLevels {
   std::size_t consumer = 0;
   std::size_t other = 0;
 };
 
-// Asks a consumer about a value that it was computed from. `sample`: elements of the consumer.
-// `golden`: where golden's numbers are.
-DumpVotes ask_consumer(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
-                       std::uint32_t consumer, InPlace in_place, AskedLevels levels,
-                       std::span<const std::uint64_t> sample);
+// Recomputes elements (`sample`) of a consumer from both versions of a value. `golden`: the dumps
+// with golden's numbers.
+DumpVotes consumer_votes(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
+                         std::uint32_t consumer, Replacement replacement, VoteLevels levels,
+                         std::span<const std::uint64_t> sample);
 
 }  // namespace btf

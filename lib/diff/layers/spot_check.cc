@@ -19,8 +19,8 @@
 namespace btf {
 namespace {
 
-// What the model makes of its weights alone, by value: it is no number of the run.
-std::vector<bool> made_of_weights(const network::Network& network) {
+// Values that the model computes from weights alone, which are not numbers of the run.
+std::vector<bool> computed_from_weights(const network::Network& network) {
   const auto& values = network.values();
   std::vector<bool> constant(values.size(), false);
   for (std::uint32_t value = 0; value < values.size(); ++value)
@@ -35,8 +35,7 @@ std::vector<bool> made_of_weights(const network::Network& network) {
   return constant;
 }
 
-// The dims of an input of the graph that has so many elements; open ones and that of the batch are
-// told by these.
+// The dims of a graph input with this many elements; the number determines open dims and the batch.
 std::optional<Dims> dims_of_input(const network::Value& input, std::uint64_t elements) {
   if (!input.shape || input.shape->empty()) return std::nullopt;
   Dims dims;
@@ -52,9 +51,9 @@ std::optional<Dims> dims_of_input(const network::Value& input, std::uint64_t ele
   return dims;
 }
 
-// In place of an input that was not dumped, where the graph has all its dims.
-std::optional<network::StoredNumbers> nothing_of(const network::Value& input) {
-  constexpr std::uint64_t kMost = 1U << 24;
+// Stands in for an input that was not dumped, if the graph has all its dims.
+std::optional<network::StoredNumbers> placeholder_for(const network::Value& input) {
+  constexpr std::uint64_t kMax = 1U << 24;
   if (input.node != network::kNoNode || input.weight || !input.shape) return std::nullopt;
   Dims dims;
   for (const auto& dim : *input.shape) {
@@ -62,7 +61,7 @@ std::optional<network::StoredNumbers> nothing_of(const network::Value& input) {
     dims.push_back(*dim);
   }
   const Checked elements = element_count(dims);
-  if (!elements || *elements > kMost) return std::nullopt;
+  if (!elements || *elements > kMax) return std::nullopt;
   return network::StoredNumbers::of(
       std::make_shared<const std::vector<double>>(static_cast<std::size_t>(*elements), 0.0),
       std::move(dims), DType::float32);
@@ -81,8 +80,8 @@ SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const Pair
       report_(report),
       fitted_(fitted) {
   const std::vector<NamedDump>& dumps = of_actual ? paired.actual_dumps : paired.golden_dumps;
-  const std::vector<bool> constant = made_of_weights(network);
-  // Weights are no dumps, whatever is called like them.
+  const std::vector<bool> constant = computed_from_weights(network);
+  // Weights are not dumps, even if a dump has the same name.
   std::vector<std::string> values;
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t value = 0; value < network.values().size(); ++value) {
@@ -90,7 +89,7 @@ SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const Pair
     values.push_back(network.values()[value].name);
     numbers.push_back(value);
   }
-  // By its own name first; a pair's other name may be the one that the graph has.
+  // Looks for its own name first; the graph may have the name of the other tensor of the pair.
   const std::vector<NamedDump>& others = of_actual ? paired.golden_dumps : paired.actual_dumps;
   std::unordered_map<std::uint64_t, const std::string*> other_names;
   for (const NamedDump& dump : others)
@@ -99,8 +98,8 @@ SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const Pair
     const auto other = dump.layer ? other_names.find(*dump.layer) : other_names.end();
     return other == other_names.end() ? nullptr : other->second;
   };
-  // Of a pair that a quantised model makes, the graph has both names if it is that model. What is
-  // computed with is meant.
+  // If the graph is the quantised model, it has both names of a pair. The tensor that the graph
+  // computes with is meant.
   const auto is_by_other = [&](const NamedDump& dump) {
     const std::string* const other = other_name(dump);
     if (other == nullptr || places[*dump.layer] == kNowhere ||
@@ -125,7 +124,7 @@ SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const Pair
       const NamedDump& dump = dumps[which[found.left]];
       const std::uint32_t value = numbers[found.right];
       if (dumped_.contains(value) || (!dump.layer && constant[value])) continue;
-      // What is compared is recomputed through its other forms; an input of the network is given.
+      // Other forms of a compared tensor are recomputed; an input of the network is taken as it is.
       if (dump.beside && network.values()[value].node != network::kNoNode) continue;
       taken[which[found.left]] = true;
       DumpedValue& dumped = dumped_[value];
@@ -151,8 +150,8 @@ std::optional<Dims> SpotDumps::own_dims(const DumpedValue& dumped) const {
   return tensor ? std::optional(tensor->dims) : std::nullopt;
 }
 
-// Where no dump has more than two dims, they may all be flat: the dims are then those of the
-// partners, and of the network from its inputs on.
+// If no dump has more than two dims, all may be flat. Their dims are then those of the partners, or
+// those that the network computes from its inputs.
 void SpotDumps::find_dims(const network::Network& network) {
   constexpr std::size_t kFlat = 2;
   std::unordered_map<std::uint32_t, Dims> own;
@@ -164,7 +163,7 @@ void SpotDumps::find_dims(const network::Network& network) {
       dumped.dims = report_.layers[*dumped.layer].dims();
   }
   if (std::ranges::any_of(own, [&](const auto& one) { return one.second.size() > kFlat; })) return;
-  // Of what is one row each, nothing is known until the network says it.
+  // Nothing is known about the dims of single rows until the network gives them.
   const bool rows = own.size() > 1 && std::ranges::all_of(own, [](const auto& one) {
                       return one.second.size() == 1;
                     });
@@ -187,7 +186,7 @@ void SpotDumps::find_dims(const network::Network& network) {
       network,
       [&](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
         const DumpedValue* const dumped = find(value);
-        if (dumped == nullptr) return nothing_of(network.values()[value]);
+        if (dumped == nullptr) return placeholder_for(network.values()[value]);
         BTF_ASSIGN(network::StoredNumbers numbers, open_locked(*dumped));
         return numbers;
       },
@@ -238,8 +237,8 @@ Result<network::StoredNumbers> SpotDumps::open(const DumpedValue& dumped) const 
   return found;
 }
 
-// A layer's dump was read to its end when it was measured, so that damaged bytes have shown. Of
-// what is no layer only some elements would be read, and it would be judged by these.
+// The dump of a layer was read completely when it was measured, so damage was detected then. Of
+// other dumps only some elements would be read, so all of it is read once.
 Status SpotDumps::read_once(const DumpedValue& dumped, network::StoredNumbers& numbers) const {
   constexpr std::uint64_t kRun = 1U << 16;
   const std::pair own(dumped.tensor.member, dumped.tensor.index);
@@ -261,7 +260,7 @@ Result<network::StoredNumbers> SpotDumps::open_locked(const DumpedValue& dumped)
   if (!dumped.dims_known)
     return network::not_computed("its dumps are flat, and the dims of '" + name_of(dumped) +
                                  "' are not known");
-  // Sets and files are not for several threads at once; reading elements is.
+  // Sets and files may be used by one thread at a time only; reading elements may be concurrent.
   const std::scoped_lock lock(mutex_);
   BTF_ASSIGN(const std::shared_ptr<const TensorFile> file, set_.file(dumped.tensor.member));
   const std::uint64_t index = dumped.tensor.index;
@@ -303,8 +302,7 @@ using network::Arithmetic;
 constexpr double kHalfFloat16 = 0x1p-11;
 constexpr double kHalfBfloat16 = 0x1p-8;
 
-// Half a step of codes from -127 to 127, and as much again for a range that was measured on other
-// inputs.
+// Half a step of codes from -127 to 127, doubled for ranges that were measured on other inputs.
 constexpr double kGrid = 1.0 / 127;
 constexpr std::size_t kGridLevel = kSpotLevels - 1;
 
@@ -356,16 +354,16 @@ std::optional<std::size_t> LevelVotes::choose() const {
   if (layers == 0) return std::nullopt;
   const auto enough = [&](std::uint64_t some) { return 2 * some >= layers; };
   const std::uint64_t most = *std::max_element(follow, follow + kGridLevel);
-  // Codes explain far more than a fault may be, so that floats are asked first: a few layers that
-  // only codes explain may be faults.
+  // Codes explain far larger errors than a fault may have, so floats have precedence: a few layers
+  // that only codes explain may be faults.
   constexpr std::uint64_t kFew = 3;
   const std::uint64_t coded = follow[kGridLevel];
   if (!enough(most) || (5 * most < 4 * coded && coded >= most + kFew)) {
     if (enough(coded)) return kGridLevel;
-    // A few layers that nothing explains are no vote against the model.
+    // A few layers that nothing explains are no evidence against the model.
     return layers <= kFew ? std::optional<std::size_t>(0) : std::nullopt;
   }
-  // What only moves numbers follows in any precision and says nothing of it.
+  // Operators that only move numbers follow at any precision, so they are no evidence for one.
   const std::uint64_t always = follow[0];
   if (5 * (most - always) < layers) return 0;
   const auto nearly = std::ranges::find_if(std::span(follow, kGridLevel), [&](std::uint64_t some) {
@@ -381,10 +379,10 @@ using network::Evaluation;
 using network::StoredNumbers;
 using network::Tensor;
 
-// Estimates are bounds of what is likely, not of what is possible.
+// Estimates bound what is likely, not what is possible.
 constexpr double kSlack = 2;
 
-// Below these a device may flush a result to zero: 2^-14 of float16; of others 2^-126, for each of
+// A device may flush results below these to zero: 2^-14 for float16; for others 2^-126 for each of
 // the many terms of a sum.
 constexpr double kMinFloat16 = 0x1p-14;
 constexpr double kMinFloat32 = 0x1p-110;
@@ -425,7 +423,7 @@ class LayerCheck {
     return std::move(found_);
   }
 
-  // As many as can be had.
+  // As many points as can be recomputed.
   std::vector<SpotPoint> points(std::span<const std::uint64_t> sample, std::size_t level) {
     std::vector<SpotPoint> points;
     const Status unused = collect(sample, level, points);
@@ -463,7 +461,7 @@ class LayerCheck {
     const DType dtype = *stored.tensor().dtype;
     found_.first_level =
         std::max(side_.least_level, stored.scaled() ? std::size_t{0} : first_level(dtype));
-    // An element at all levels before the next one: what it is computed from is read once.
+    // All levels for one element before the next one, so that its inputs are read once.
     for (const std::uint64_t number : sample) {
       if (levels_end_ == found_.first_level) break;
       for (std::size_t level = found_.first_level; level < levels_end_; ++level) {
@@ -488,7 +486,7 @@ class LayerCheck {
     return tensor;
   }
 
-  // One that is off is asked again at the next level.
+  // An element that is off is tried again at the next level.
   Result<bool> is_off(std::size_t level, std::uint64_t number, StoredNumbers& stored) {
     constexpr std::uint64_t kEnough = 16;
     const network::Arithmetic& arithmetic = side_.levels[level].arithmetic;
@@ -496,7 +494,7 @@ class LayerCheck {
     BTF_ASSIGN(const double dumped, stored.at(number));
     const Estimate recomputed = tensor->at(number);
     if (!evaluation_.effort().trouble.empty()) {
-      // The first ones are the worst, so that a part of the sample tells something.
+      // The sample begins with the worst elements, so part of it is evidence too.
       if (level == found_.first_level && found_.checked < kEnough)
         return network::not_computed(evaluation_.effort().trouble);
       levels_end_ = level;
@@ -535,8 +533,8 @@ class LayerCheck {
   std::uint32_t value_;
   LayerScale scale_;
   SideCheck found_;
-  std::array<double, kSpotLevels> worst_{};  // times what is explained
-  std::size_t levels_end_;                   // the first that takes more effort than is allowed
+  std::array<double, kSpotLevels> worst_{};  // relative to what is explained
+  std::size_t levels_end_;  // the first level that takes more effort than is allowed
   Evaluation evaluation_;
 };
 
@@ -559,7 +557,7 @@ bool is_anything(const Estimate& recomputed) {
 double explained_distance(const Estimate& recomputed, const StoredNumbers& stored,
                           std::uint64_t number, const network::Arithmetic& arithmetic,
                           const LayerScale& scale) {
-  // What is below the type's normal range, or below a half step of the tensor's usual numbers, is
+  // What is below the type's normal range, or below half a step of the tensor's usual numbers, is
   // no evidence.
   const double least =
       std::max(is_float16(arithmetic) ? kMinFloat16 : kMinFloat32, arithmetic.result * scale.rms);
@@ -575,7 +573,7 @@ bool follows(double dumped, const Estimate& recomputed, double explained, DType 
   if (is_anything(recomputed)) return true;
   if (std::isnan(value) || std::isnan(dumped)) return std::isnan(value) && std::isnan(dumped);
   if (std::abs(dumped - value) <= explained || dumped == value) return true;
-  // Beyond the largest number of the type there is Inf, or that number again.
+  // Beyond the type's largest number the result is Inf or that number.
   const double limit =
       std::min(static_cast<double>(hints::limits_of(dtype).highest),
                is_float16(arithmetic) ? kLargestFloat16 : std::numeric_limits<double>::max());

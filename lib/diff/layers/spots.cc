@@ -11,8 +11,8 @@
 
 #include "btf/try.h"
 #include "core/numbers.h"
-#include "diff/layers/explained.h"
 #include "diff/layers/first_checks.h"
+#include "diff/layers/noise_model.h"
 #include "diff/layers/own_error.h"
 #include "diff/layers/spot_check.h"
 #include "elements/cast.h"
@@ -21,7 +21,7 @@
 namespace btf {
 namespace {
 
-// By the bits that results show, and else by what most of them are off by.
+// The precision by the bits that results show, or else by their typical error.
 struct BitsRow {
   std::uint32_t most = 0;
   std::string_view name;
@@ -33,8 +33,8 @@ struct ErrorRow {
   std::string_view name;
 };
 
-// Operands rounded to 11 bits make products of 2e-4, to 8 bits of 2e-3; sums of float32 stay below
-// 2e-6 whatever their order.
+// Operands rounded to 11 bits make errors of 2e-4 in products, those rounded to 8 bits 2e-3;
+// float32 sums stay below 2e-6 in any order.
 constexpr std::string_view kFloat32Name = "float32";
 constexpr std::string_view kTransformed = "float32 by way of Winograd's or other transformations";
 constexpr auto kByError = std::to_array<ErrorRow>({
@@ -52,7 +52,7 @@ T middle(std::vector<T> values) {
   return *at;
 }
 
-// Empty: no arithmetic that is known here.
+// Empty if it is no known arithmetic.
 std::string_view name_of(const std::vector<const OwnSample*>& layers) {
   std::vector<std::uint32_t> bits;
   std::vector<double> errors;
@@ -75,7 +75,7 @@ std::string_view name_of(const std::vector<const OwnSample*>& layers) {
   return {};
 }
 
-// Windows of convolutions that are transformed, where others are not.
+// Windows of convolutions that use transforms, if other windows do not.
 std::string transformed_windows(const std::vector<const OwnSample*>& products) {
   std::map<std::string, std::vector<const OwnSample*>> windows;
   for (const OwnSample* const layer : products) windows[layer->window].push_back(layer);
@@ -92,7 +92,7 @@ std::string arithmetic_text(const std::vector<OwnSample>& layers) {
   std::vector<const OwnSample*> products;
   std::vector<const OwnSample*> rest;
   for (const OwnSample& layer : layers) {
-    // What rounds nothing, as ReLU, tells nothing.
+    // Layers without any error, such as ReLU, are no evidence.
     if (layer.own_error == 0) continue;
     if (layer.product)
       products.push_back(&layer);
@@ -119,7 +119,7 @@ namespace {
 using network::kNoValue;
 
 struct LayerChecks {
-  std::optional<std::vector<std::uint64_t>> sample{};  // once it was asked for
+  std::optional<std::vector<std::uint64_t>> sample{};  // set when it is first needed
   SideCheck actual{};
   Peers::Kind kind{};
 };
@@ -143,7 +143,7 @@ class SpotChecks {
         actual_(first_.actual_side(level_at(run_precision(report, {}).unit_roundoff))),
         golden_(first_.golden_side()),
         checks_(report.layers.size()) {
-    actual_.work = golden_.work = &work_;
+    actual_.work = golden_.work = &budget_;
   }
 
   Status run() {
@@ -151,32 +151,32 @@ class SpotChecks {
     BTF_TRY(check_all());
     choose_levels();
     find_peers();
-    // All, before any is settled: what is found out of one may be said of its inputs, wherever a
-    // list of names puts these.
+    // Creates all results first: a finding about one layer may concern its inputs, which a list of
+    // names may put anywhere.
     for (Layer& layer : report_.layers)
       if (layer.figures) layer.spot.emplace();
     for (std::uint64_t i = 0; i < layers; ++i) {
-      settle_within_work(i);
+      settle_within_budget(i);
       BTF_TRY(check_cancelled(options_.execution));
     }
-    // What could not be read was no ground for any of it.
+    // What could not be read was not used for any of it.
     for (std::string& trouble : first_.read_troubles())
       if (std::ranges::find(report_.troubles, trouble) == report_.troubles.end())
         report_.troubles.push_back(std::move(trouble));
     tell_arithmetic();
-    tell_what_is_added();
+    describe_added_errors();
     return {};
   }
 
-  // Have dumps of this side the dims of the network where they are read, not their own?
+  // Whether dumps of this side are read with the network's dims instead of their own.
   bool has_flat(bool of_actual) const {
     return (of_actual ? actual_dumps_ : golden_dumps_).has_flat();
   }
 
  private:
-  // All layers within the terms of a run. Those that take little are done with first; what they
-  // leave is for the others, each the same part. Which layers get how much depends on nothing but
-  // what the checks take, so that threads and shards change nothing.
+  // Checks all layers within the limit of a run. Those that take little come first; what they leave
+  // is divided equally among the others. The division depends only on what the checks take, so
+  // threads and shards do not change it.
   Status check_all() {
     std::vector<std::uint64_t> open;
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
@@ -208,7 +208,7 @@ class SpotChecks {
 
   bool may_check(std::uint64_t i) {
     if (!report_.layers[i].figures) return false;
-    checks_[i].actual.why = first_.why_not(i);
+    checks_[i].actual.why = first_.obstacle(i);
     return checks_[i].actual.why.empty();
   }
 
@@ -216,7 +216,7 @@ class SpotChecks {
     const Layer& layer = report_.layers[i];
     SideCheck& check = checks_[i].actual;
     const SideCheck* const known = known_check(layer);
-    // What a shard was done with, this one would be done with too, or would have run out.
+    // What a shard completed would be completed here too, or would have reached the limit.
     if (known != nullptr && (!known->ran_out || most == kSpotTerms) && known->terms <= most) {
       check = *known;
     } else if (known != nullptr && most < kSpotTerms) {
@@ -228,16 +228,16 @@ class SpotChecks {
     }
   }
 
-  // What is asked behind the first checks is asked in order, as long as there is work left for it.
-  void settle_within_work(std::uint64_t i) {
-    work_.used_up = false;
+  // Further checks are done in order, as long as the limit allows.
+  void settle_within_budget(std::uint64_t i) {
+    budget_.used_up = false;
     settle(i);
-    if (!work_.used_up) return;
+    if (!budget_.used_up) return;
     report_.layers[i].spot.emplace().why = kSpotTermsUsedUp;
     std::erase(unused_, actual_dumps_.value_of(i));
   }
 
-  // What a shard has found, if it asked what is asked here. `read` is from a file.
+  // The result of a shard, if it checked the same thing. `read` comes from a file.
   const SideCheck* known_check(const Layer& layer) const {
     const MeasuredLayer* const known = share_ != nullptr ? share_->known(layer.number) : nullptr;
     if (known == nullptr || known->check == nullptr) return nullptr;
@@ -263,8 +263,8 @@ class SpotChecks {
     return *sample;
   }
 
-  // What explains most layers of a kind. What is said to be computed in is taken as said.
-  // Products are computed no finer than all else.
+  // The level that explains most layers of each kind, unless the options state one. Products are
+  // assumed to be no finer than the rest.
   void choose_levels() {
     for (const bool product : {false, true}) {
       LevelVotes actual;
@@ -276,7 +276,8 @@ class SpotChecks {
                                    ? std::optional(level_of(*options_.judge.compute))
                                    : actual.choose();
     }
-    // Codes of what is no product have ranges that were measured on other inputs, and may clip.
+    // Codes of operators other than products have ranges that were measured on other inputs, and
+    // may clip.
     const bool is_float = golden_is_other_ && !quantised_;
     ranges_unknown_ =
         !own_model_ && !is_float &&
@@ -323,9 +324,9 @@ class SpotChecks {
         (own_model_ && !report_.arithmetic.empty() ? ", between these " + report_.arithmetic : "");
   }
 
-  // Errors that are independent of one another add up as squares do; what the network makes of them
-  // on the way is taken to be the same for all.
-  void tell_what_is_added() {
+  // Independent errors add up as squares; the effect of the network on them is assumed to be the
+  // same for all.
+  void describe_added_errors() {
     double all = 0;
     double outputs = 0;
     for (const Layer& layer : report_.layers) {
@@ -339,7 +340,7 @@ class SpotChecks {
         layer.spot->adds = outputs * *layer.spot->own_error / std::sqrt(all);
   }
 
-  OwnCase own_case(std::uint64_t i, std::size_t level) const {
+  OwnErrorContext own_case(std::uint64_t i, std::size_t level) const {
     const network::Arithmetic& arithmetic = levels_[level].arithmetic;
     const bool product = checks_[i].actual.product;
     return {
@@ -349,40 +350,42 @@ class SpotChecks {
         .usual = peers_.usual(i, checks_[i].kind)};
   }
 
-  OwnWeight weigh_layer(std::uint64_t i, std::size_t level,
-                        std::span<const std::uint32_t> without = {}) {
+  OwnErrorAssessment weigh_layer(std::uint64_t i, std::size_t level,
+                                 std::span<const std::uint32_t> without = {}) {
     const auto points = points_of(actual_, actual_dumps_.value_of(i), sample_of(i),
                                   scale_of(*report_.layers[i].figures), level, without);
-    OwnWeight weight = weigh(points, own_case(i, level));
-    // Recomputed through other layers, fewer may be had.
+    OwnErrorAssessment weight = assess_own_error(points, own_case(i, level));
+    // Elements recomputed through other layers may be fewer.
     constexpr std::size_t kEnough = 16;
     if (points.size() < std::min<std::size_t>(kEnough, checks_[i].actual.checked))
-      weight.says = OwnWeight::Says::matters;
+      weight.outcome = OwnErrorAssessment::Outcome::matters;
     return weight;
   }
 
-  // A few elements that are off may be of a channel that is off in all of it: others of it tell.
-  OwnWeight weigh_around(std::uint64_t i, std::size_t level, OwnWeight weight) {
+  // A few elements that are off may belong to a channel that is off as a whole; checks more of its
+  // elements.
+  OwnErrorAssessment assess_around(std::uint64_t i, std::size_t level, OwnErrorAssessment weight) {
     constexpr std::size_t kFew = 8;
     const auto& off = checks_[i].actual.off_numbers[level];
-    if (weight.says != OwnWeight::Says::coarser || off.empty() || off.size() > kFew) return weight;
+    if (weight.outcome != OwnErrorAssessment::Outcome::coarser || off.empty() || off.size() > kFew)
+      return weight;
     const Layer& layer = report_.layers[i];
     std::vector<std::uint64_t> numbers = spot_around(off.front(), first_.dims(i), layer.name());
     const auto& sample = sample_of(i);
     numbers.insert(numbers.end(), sample.begin(), sample.end());
     const auto points =
         points_of(actual_, actual_dumps_.value_of(i), numbers, scale_of(*layer.figures), level);
-    const OwnWeight again = weigh(points, own_case(i, level));
-    return again.says == OwnWeight::Says::matters ? again : weight;
+    const OwnErrorAssessment again = assess_own_error(points, own_case(i, level));
+    return again.outcome == OwnErrorAssessment::Outcome::matters ? again : weight;
   }
 
-  // Is it distances between numbers that say how far off it is?
-  bool is_weighed(std::uint64_t i, std::size_t level) const {
+  // Whether the layer's error is a distance between numbers.
+  bool is_assessable(std::uint64_t i, std::size_t level) const {
     const Layer& layer = report_.layers[i];
     return level + 1 < levels_.size() && !is_counted(layer) && info(*layer.actual_dtype).floating();
   }
 
-  // What a layer is said to be computed in, else what explains most of its kind.
+  // The level stated for the layer, or else the one that explains most layers of its kind.
   std::optional<std::size_t> level_of_layer(std::uint64_t i) const {
     const auto said = computed_in(report_.layers[i], options_.judge);
     return said ? std::optional(level_of(*said)) : actual_level_[checks_[i].actual.product];
@@ -400,7 +403,7 @@ class SpotChecks {
       votes.follow[level] += level >= check.first_level && off_at(check, level) == 0 ? 1U : 0U;
   }
 
-  // A type that is coarser than the level explains what it stores.
+  // If the stored type is coarser than the level, it explains what is stored.
   static std::uint64_t off_at(const SideCheck& check, std::size_t level) {
     return check.off[std::max(level, check.first_level)];
   }
@@ -430,18 +433,18 @@ class SpotChecks {
     }
     spot.off = checks.actual.off[own];
     spot.overflowed = checks.actual.overflowed;
-    if (is_weighed(i, own)) {
+    if (is_assessable(i, own)) {
       spot.own_error = own_error_of(checks.actual);
       spot.usual_error = peers_.usual(i, checks.kind);
     }
     if (spot.off == 0) return follow(i, spot);
-    if (is_weighed(i, own)) {
-      const OwnWeight weight = weigh_around(i, own, weigh_layer(i, own));
-      if (weight.says == OwnWeight::Says::follows) return follow(i, spot);
+    if (is_assessable(i, own)) {
+      const OwnErrorAssessment weight = assess_around(i, own, weigh_layer(i, own));
+      if (weight.outcome == OwnErrorAssessment::Outcome::follows) return follow(i, spot);
       if (follows_unrounded(i, own, weight, spot)) return;
       spot.where = weight.where;
       if (!golden_agrees(i, own, spot)) return;
-      if (weight.says == OwnWeight::Says::coarser) {
+      if (weight.outcome == OwnErrorAssessment::Outcome::coarser) {
         spot.state = SpotState::coarser;
         spot.element = element_of(i, *checks.actual.worst[own]);
         return;
@@ -452,18 +455,18 @@ class SpotChecks {
     settle_off(i, own, spot);
   }
 
-  // What is beyond the largest number of the type may have been finite in the device.
+  // Elements beyond the type's largest number may have been finite in the device.
   void follow(std::uint64_t i, SpotCheck& spot) {
     spot.state = SpotState::follows;
     spot.off = 0;
     if (spot.overflowed == 0) return;
-    const DumpVotes votes = ask_consumers(i, actual_dumps_.value_of(i), InPlace::recomputed);
+    const DumpVotes votes = poll_consumers(i, actual_dumps_.value_of(i), Replacement::recomputed);
     if (votes.other > votes.dump) spot.state = SpotState::rounded;
   }
 
-  // A device may take a finer number than it dumps: then what is computed from it follows from what
+  // A device may use a finer number than it dumps. Then what is computed from it follows from what
   // that number is computed from.
-  bool follows_unrounded(std::uint64_t i, std::size_t level, const OwnWeight& weight,
+  bool follows_unrounded(std::uint64_t i, std::size_t level, const OwnErrorAssessment& weight,
                          SpotCheck& spot) {
     constexpr double kNearer = 4;
     std::vector<std::uint32_t> finer;
@@ -474,9 +477,9 @@ class SpotChecks {
         finer.push_back(read);
     }
     const auto explains = [&](std::span<const std::uint32_t> without) {
-      const OwnWeight again = weigh_layer(i, level, without);
+      const OwnErrorAssessment again = weigh_layer(i, level, without);
       const bool nearer = !(kNearer * again.own_error > weight.own_error);
-      if (again.says != OwnWeight::Says::follows || !nearer) return false;
+      if (again.outcome != OwnErrorAssessment::Outcome::follows || !nearer) return false;
       spot.own_error = again.own_error;
       return true;
     };
@@ -500,8 +503,8 @@ class SpotChecks {
     return spot ? &*spot : nullptr;
   }
 
-  // Where golden does not follow either, the model or its operator is not what was computed. Asked
-  // where that matters: what follows from the model's operator is what it says.
+  // If golden does not follow either, the model or its operator is not what was computed. Checked
+  // where it matters.
   bool golden_agrees(std::uint64_t i, std::size_t level, SpotCheck& spot) {
     if (golden_is_other_) return true;
     const std::uint32_t value = golden_dumps_.value_of(i);
@@ -516,12 +519,12 @@ class SpotChecks {
     }
     spot.golden_off = golden.off[std::max(level, golden.first_level)];
     if (spot.golden_off == 0) return true;
-    // Golden's arithmetic is its own; what it is off by is not what actual is off by.
+    // Golden has its own arithmetic, so its error need not be the same as actual's.
     constexpr double kApart = 4;
     if (spot.own_error && kApart * own_error_of(golden) < *spot.own_error) return true;
     spot.why = "golden does not follow from its own inputs either";
     if (!own_model_) {
-      // It is the model's, not the layer's.
+      // The error is the model's, not the layer's.
       spot.own_error.reset();
       spot.usual_error.reset();
       spot.where.clear();
@@ -539,18 +542,18 @@ class SpotChecks {
     }
     spot.state = SpotState::off;
     spot.element = element_of(i, *checks.actual.worst[level]);
-    spot.holds = held_by(i);
-    const DumpVotes votes = ask_consumers(i, value, InPlace::recomputed);
+    spot.holds = layer_with_same_numbers(i);
+    const DumpVotes votes = poll_consumers(i, value, Replacement::recomputed);
     if (votes.dump + votes.other > 0)
       spot.state = votes.other > votes.dump ? SpotState::unused : SpotState::used;
-    // A ReLU that takes the fault away leaves no trace of it, and none of another number either.
+    // A ReLU that removes the fault leaves no trace of either version.
     else if (votes.both > 0 && votes.neither == 0)
       spot.state = SpotState::used;
     if (spot.state == SpotState::unused) unused_.push_back(value);
   }
 
-  // Another layer whose numbers these are, to the bit: of what it is computed from first.
-  std::string held_by(std::uint64_t i) const {
+  // Another layer that has exactly these numbers, its inputs first.
+  std::string layer_with_same_numbers(std::uint64_t i) const {
     const LayerFigures& own = *report_.layers[i].figures;
     if (own.actual.peak == 0 || own.pairs < kManyHeld) return {};
     const auto is_same = [&](std::uint64_t other) {
@@ -568,7 +571,7 @@ class SpotChecks {
     return {};
   }
 
-  // Dumps that were not used explain what seems to be off behind them.
+  // Dumps that were not used explain what seems to be off after them.
   bool follows_without_unused(std::uint64_t i, std::size_t level, SpotCheck& spot) {
     const SideCheck& own = checks_[i].actual;
     std::vector<std::uint32_t> without;
@@ -578,7 +581,8 @@ class SpotChecks {
     const SideCheck again = check_layer(actual_, actual_dumps_.value_of(i), own.off_numbers[level],
                                         scale_of(*report_.layers[i].figures), without);
     if (again.checked > 0 && again.off[level] > 0 &&
-        !(is_weighed(i, level) && weigh_layer(i, level, without).says != OwnWeight::Says::matters))
+        !(is_assessable(i, level) &&
+          weigh_layer(i, level, without).outcome != OwnErrorAssessment::Outcome::matters))
       return false;
     spot.state = again.checked > 0 ? SpotState::follows : SpotState::unchecked;
     spot.why = "";
@@ -600,8 +604,8 @@ class SpotChecks {
           input.figures->relative_error == 0)
         continue;
       const DumpVotes votes =
-          ask_consumer(actual_, first_.golden_as_inputs(), read, actual_dumps_.value_of(i),
-                       InPlace::golden, {level, level}, own.off_numbers[level]);
+          consumer_votes(actual_, first_.golden_as_inputs(), read, actual_dumps_.value_of(i),
+                         Replacement::golden, {level, level}, own.off_numbers[level]);
       if (votes.other <= votes.dump || votes.other * 2 < own.off[level]) continue;
       report_.layers[*dumped->layer].spot->state = SpotState::unused;
       unused_.push_back(read);
@@ -610,41 +614,42 @@ class SpotChecks {
     return blamed;
   }
 
-  // Settles a network's input that differs from golden's: was what was dumped used?
+  // Decides for an input of the network that differs from golden's whether the run used the dumped
+  // numbers.
   void settle_input(std::uint64_t i, SpotCheck& spot) {
     const Layer& layer = report_.layers[i];
     const bool equal = layer.figures->equal == layer.figures->pairs;
     if (ranges_unknown_ || (equal && layer.figures->one_sided() == 0)) return;
     const std::uint32_t value = actual_dumps_.value_of(i);
-    const DumpVotes votes = ask_consumers(i, value, InPlace::golden);
+    const DumpVotes votes = poll_consumers(i, value, Replacement::golden);
     if (votes.dump + votes.other == 0) return;
     spot.state = votes.other > votes.dump ? SpotState::unused : SpotState::used;
     if (spot.state == SpotState::unused) unused_.push_back(value);
   }
 
-  DumpVotes ask_consumers(std::uint64_t i, std::uint32_t value, InPlace in_place) {
-    constexpr std::size_t kMost = 4;
+  DumpVotes poll_consumers(std::uint64_t i, std::uint32_t value, Replacement replacement) {
+    constexpr std::size_t kMax = 4;
     DumpVotes all;
     std::size_t asked = 0;
-    for (std::uint64_t c = 0; c < checks_.size() && asked < kMost; ++c) {
+    for (std::uint64_t c = 0; c < checks_.size() && asked < kMax; ++c) {
       const SideCheck& check = checks_[c].actual;
       if (c == i || check.checked == 0 || std::ranges::find(check.read, value) == check.read.end())
         continue;
       const auto level = level_of_layer(c);
       if (!level) continue;
       ++asked;
-      // What is recomputed is as far from what the device had as the layer's own arithmetic takes
-      // it.
+      // The recomputed numbers are as far from the device's as the layer's own arithmetic takes
+      // them.
       const std::size_t asked_level = std::max(*level, check.first_level);
       const std::size_t own_level =
           std::max(level_of_layer(i).value_or(0), checks_[i].actual.first_level);
-      const AskedLevels levels{.consumer = asked_level, .other = std::max(asked_level, own_level)};
+      const VoteLevels levels{.consumer = asked_level, .other = std::max(asked_level, own_level)};
       const DumpVotes votes =
-          ask_consumer(actual_, first_.golden_as_inputs(), value, actual_dumps_.value_of(c),
-                       in_place, levels, asked_of(c, i));
-      // Where the arithmetic is not known so well that an element tells, all of them may.
+          consumer_votes(actual_, first_.golden_as_inputs(), value, actual_dumps_.value_of(c),
+                         replacement, levels, sample_of_consumer(c, i));
+      // If the arithmetic is not known well enough for a single element, all together may decide.
       constexpr double kFarther = 64;
-      if (votes.dump + votes.other == 0 && in_place == InPlace::recomputed) {
+      if (votes.dump + votes.other == 0 && replacement == Replacement::recomputed) {
         all.dump += kFarther * votes.to_dump < votes.to_other ? 1U : 0U;
         all.other += kFarther * votes.to_other < votes.to_dump ? 1U : 0U;
       }
@@ -656,8 +661,8 @@ class SpotChecks {
     return all;
   }
 
-  // Elements of a consumer: its own sample, and those that what is off goes into.
-  std::vector<std::uint64_t> asked_of(std::uint64_t consumer, std::uint64_t i) {
+  // Elements of a consumer: its own sample, and those that depend on elements that are off.
+  std::vector<std::uint64_t> sample_of_consumer(std::uint64_t consumer, std::uint64_t i) {
     constexpr std::size_t kOfOff = 64;
     std::vector<std::uint64_t> numbers;
     const Dims& from = first_.dims(i);
@@ -689,10 +694,10 @@ class SpotChecks {
 
   LayerReport& report_;
   const LayerOptions& options_;
-  LayerShare* share_;     // what shards have found, or nullptr
-  bool own_model_;        // actual is a run of a model of its own
-  bool golden_is_other_;  // golden is no run of the graph
-  bool quantised_;        // of the sides, actual alone is a run of a quantised model
+  LayerShare* share_;     // results of shards, or nullptr
+  bool own_model_;        // actual is a run of another model
+  bool golden_is_other_;  // golden is not a run of the graph
+  bool quantised_;        // only actual is a run of a quantised model
   std::uint64_t model_bytes_;
   std::span<const PrecisionLevel> levels_;
   InitialSpotChecks first_;
@@ -700,14 +705,14 @@ class SpotChecks {
   const SpotDumps& golden_dumps_;
   SpotSide actual_;
   SpotSide golden_;
-  static constexpr std::uint64_t kManyBits = 64;  // numbers whose bits tell of a type
+  static constexpr std::uint64_t kManyBits = 64;  // numbers that suffice to tell a type by its bits
   static constexpr std::uint64_t kManyHeld = 8;   // numbers that are not equal by chance
 
   std::vector<LayerChecks> checks_;
-  SpotWork work_;  // of what is asked behind the first checks
+  SpotBudget budget_;  // for checks after the first ones
   Peers peers_;
-  std::array<std::optional<std::size_t>, 2> actual_level_;  // of products and of others
-  bool ranges_unknown_ = false;        // of the codes that actual was computed in
+  std::array<std::optional<std::size_t>, 2> actual_level_;  // of products, and of other operators
+  bool ranges_unknown_ = false;        // of the codes in which actual was computed
   std::vector<std::uint32_t> unused_;  // dumps that the device did not use
 };
 

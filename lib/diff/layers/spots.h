@@ -1,5 +1,5 @@
-// Spot checks of a whole run: what is asked of which layer, and what the run was computed in, as
-// the own errors show.
+// Spot checks of a whole run: which layers follow from their inputs, and in which precision the run
+// was computed.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,24 @@
 
 namespace btf {
 
-// What a run was computed in, as the own errors of its layers show.
-
-// A layer that follows from its inputs.
+// What is known of a layer that follows from its inputs.
 struct OwnSample {
   bool product = false;
   bool moves = false;    // its operator rounds nothing
-  std::string window{};  // of a convolution: "3 x 3"; else empty
+  std::string window{};  // "3 x 3", of a convolution; else empty
   double own_error = 0;
-  std::uint32_t bits = 0;  // of a significand, that its numbers use
-  bool codes = false;      // it is explained by 8-bit codes alone
+  std::uint32_t bits = 0;  // significant bits that its numbers use
+  bool codes = false;      // only 8-bit codes explain it
 };
 
-// "products in bfloat16, sums and the rest in float32 (from 61 layers)". Empty: nothing tells.
+// "products in bfloat16, sums and the rest in float32 (from 61 layers)"; empty if nothing is known.
 std::string arithmetic_text(const std::vector<OwnSample>& layers);
 
-// Spot checks of all layers: a few hundred elements of each are recomputed from its own inputs.
-
-// Sets `spot` of the report's layers. By the graph of the options; the sets are those that were
-// paired. `share`: what shards have found of layers, by their numbers, or nullptr. An error: a
-// model cannot be read, or the caller has asked to stop. Whatever else is in the way of a layer's
-// check is said there.
+// Spot checks of all layers: recomputes a few hundred elements of each from its own inputs, by the
+// graph of the options, and sets `spot` of the report's layers. The sets are those that were
+// paired. `share`: what shards have found, by the numbers of layers, or nullptr. Fails if a model
+// cannot be read or the caller has cancelled; any other obstacle to the check of a layer is noted
+// in its `spot`.
 Status check_spots(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
                    const LayerOptions& options, LayerShare* share, LayerReport& report);
 

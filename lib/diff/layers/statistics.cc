@@ -20,7 +20,7 @@
 namespace btf {
 namespace {
 
-// "torch.float32", "Float32"; nothing: another one.
+// The dtype with a name like "torch.float32" or "Float32"; unset if there is none.
 std::optional<DType> dtype_of(const std::string& theirs) {
   std::string name = theirs.substr(theirs.rfind('.') + 1);
   for (char& c : name)
@@ -34,7 +34,7 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// The directory that is all there is in one: "step0" and "rank0" of one process.
+// The only subdirectory of a directory, as "step0" and "rank0" of a single process.
 std::optional<std::string> only_directory(const std::string& path) {
   std::error_code failed;
   std::optional<std::string> only;
@@ -46,7 +46,7 @@ std::optional<std::string> only_directory(const std::string& path) {
   return failed ? std::nullopt : only;
 }
 
-// In the directory, or beside it where it is the folder of the elements.
+// The dump.json in the directory, or in its parent if the directory has the elements.
 std::optional<std::string> dump_at(const std::string& path) {
   const auto directory = is_directory(path);
   if (!directory) return std::nullopt;
@@ -63,17 +63,17 @@ std::optional<std::string> dump_at(const std::string& path) {
   return std::nullopt;
 }
 
-bool says_nothing(const TensorStatistics& tensor) {
+bool has_no_statistics(const TensorStatistics& tensor) {
   return !tensor.max && !tensor.min && !tensor.mean && !tensor.norm && tensor.checksum.empty();
 }
 
-// What only one side says is no difference.
+// What only one side has is no difference.
 bool equal(const std::optional<double>& one, const std::optional<double>& other) {
   if (!one || !other) return true;
   return *one == *other || (std::isnan(*one) && std::isnan(*other));
 }
 
-// All that both say is the same. Checksums are of the bits as they are stored.
+// Whether everything that both sides have is equal. Checksums are of the stored bits.
 bool are_equal(const TensorStatistics& actual, const TensorStatistics& golden) {
   if (!actual.checksum.empty() && !golden.checksum.empty() && actual.dtype == golden.dtype)
     return actual.checksum == golden.checksum;
@@ -111,9 +111,9 @@ LayerSide side_of(const TensorStatistics& tensor, double elements) {
   return side;
 }
 
-// Where max, min, mean and norm are a apart, the elements are: no difference of two largest ones is
-// larger than the norm of the differences, nor that of two norms; and by Cauchy and Schwarz the
-// norm is at least the root of the count times the difference of means.
+// Lower bounds of the differences: no difference of two maxima or of two norms is larger than the
+// norm of the differences, and by Cauchy and Schwarz that norm is at least the root of the count
+// times the difference of means.
 LayerFigures figures_of(const TensorStatistics& actual, const TensorStatistics& golden,
                         std::uint64_t elements) {
   LayerFigures f;
@@ -125,7 +125,7 @@ LayerFigures figures_of(const TensorStatistics& actual, const TensorStatistics& 
   const Special left = special_of(actual);
   const Special right = special_of(golden);
   if (left != Special::none || right != Special::none) {
-    // How many there are is not known: one at least, and what the others are neither.
+    // Their number is unknown: at least one, and the other elements are neither.
     f.pairs = 0;
     const bool both = left == right;
     f.nan.both = both && left == Special::nan ? 1 : 0;
@@ -151,10 +151,10 @@ LayerFigures figures_of(const TensorStatistics& actual, const TensorStatistics& 
   return f;
 }
 
-// Why nothing can be said of a pair; empty: something can.
+// Why a pair cannot be compared; empty if it can.
 std::string trouble_of(const TensorStatistics& actual, const TensorStatistics& golden) {
   for (const auto* side : {&actual, &golden})
-    if (says_nothing(*side))
+    if (has_no_statistics(*side))
       return std::string("there are no statistics of it in ") +
              (side == &actual ? "actual" : "golden");
   const bool sums = !actual.checksum.empty() && !golden.checksum.empty();
@@ -173,9 +173,10 @@ std::string trouble_of(const TensorStatistics& actual, const TensorStatistics& g
   return {};
 }
 
-class Comparing {
+class StatisticsComparison {
  public:
-  Comparing(const StatisticsDump& actual, const StatisticsDump& golden, LayerReport& report)
+  StatisticsComparison(const StatisticsDump& actual, const StatisticsDump& golden,
+                       LayerReport& report)
       : actual_(actual), golden_(golden), report_(report) {}
 
   Status run(const LayerOptions& options) {
@@ -209,7 +210,7 @@ class Comparing {
                                                            actual_.path + " is in " + golden_.path +
                                                            "; `map` pairs them"});
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) report_.layers[i].number = i;
-    return order_layers(report_, places_, rest_, QuantisedStore::none,
+    return order_layers(report_, places_, rest_, QuantisedOrder::none,
                         {.recorded_in = actual_.path, .keeps_order = true},
                         {.recorded_in = golden_.path, .keeps_order = true}, options);
   }
@@ -309,7 +310,7 @@ Result<LayerReport> compare_statistics(const StatisticsDump& actual, const Stati
   report.statistics_only = true;
   for (const StatisticsDump* side : {&actual, &golden})
     report.warnings.insert(report.warnings.end(), side->warnings.begin(), side->warnings.end());
-  BTF_TRY(Comparing(actual, golden, report).run(options));
+  BTF_TRY(StatisticsComparison(actual, golden, report).run(options));
   judge_layers(report, options.judge);
   return report;
 }

@@ -14,7 +14,7 @@
 namespace btf {
 namespace {
 
-// Shorter pieces cost more than a sum for each place.
+// Shorter pieces cost more than a sum per place.
 constexpr std::uint64_t kShortPiece = 64;
 constexpr std::uint64_t kMaxPlaces = 4096;
 constexpr std::uint64_t kParts = 64;
@@ -116,7 +116,7 @@ std::vector<Slices> layer_slices(const Dims& dims) {
   const std::uint64_t total = element_count(dims).value_or(0);
   if (total == 0) return slices;
   const std::size_t rank = dims.size();
-  // Channels are the third dim from the end of images, and the last one of what is no image.
+  // Channels are the third dim from the end of images, and the last dim of other tensors.
   if (rank >= 3 && dims[rank - 3] > 1)
     slices.emplace_back(dims[rank - 1] * dims[rank - 2], dims[rank - 3]);
   if (rank >= 1 && rank != 4 && dims[rank - 1] > 1 && dims[rank - 1] < total)
@@ -135,14 +135,14 @@ template void Slices::add(const double*, const double*, std::uint64_t, std::uint
 namespace {
 
 constexpr std::size_t kMaxLevels = 256;
-constexpr std::uint64_t kMinLevels = 64;  // elements: fewer are a grid by chance
+constexpr std::uint64_t kMinLevels = 64;  // elements; fewer may form a grid by chance
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 bool is_exact_enough(double square, double largest) {
   return has_exact_squares(square) || (square == 0 && largest == 0);
 }
 
-// Are sorted numbers multiples of one, up to rounding, as codes times a scale are?
+// Whether sorted numbers are multiples of one number up to rounding, as codes times a scale are.
 bool is_grid(std::vector<double> levels) {
   constexpr double kOff = 0.1;  // of a step: float16 rounds the 127th multiple by .03
   double step = HUGE_VAL;
@@ -159,16 +159,17 @@ bool is_grid(std::vector<double> levels) {
 
 }  // namespace
 
-// The common part of all distances, from the smallest on; what is known of it grows with them.
+// The greatest common divisor of all distances, starting with the smallest. Its uncertainty grows
+// with the distances.
 double WideGrid::step() const {
   constexpr double kOff = 0.1;         // of a step
-  constexpr double kMaxSteps = 65536;  // to the largest number
-  constexpr std::size_t kLeast = 17;   // different numbers: fewer are a grid by chance
+  constexpr double kMaxSteps = 65536;  // from 0 to the largest number
+  constexpr std::size_t kMin = 17;     // distinct numbers; fewer may form a grid by chance
   std::vector<double> levels = numbers_;
   std::ranges::sort(levels);
   const auto same = std::ranges::unique(levels);
   levels.erase(same.begin(), same.end());
-  if (levels.size() < kLeast) return 0;
+  if (levels.size() < kMin) return 0;
   std::vector<double> parts;
   for (std::size_t i = 1; i < levels.size(); ++i) parts.push_back(levels[i] - levels[i - 1]);
   for (const double level : levels)
@@ -183,7 +184,7 @@ double WideGrid::step() const {
       step = part / whole;
       continue;
     }
-    // Not a multiple: both are multiples of something smaller.
+    // Not a multiple, so both are multiples of something smaller.
     for (double more = step; rest > kOff * more;) {
       const double next = std::abs(more - std::round(more / rest) * rest);
       more = step = rest;
@@ -203,8 +204,8 @@ bool is_exact_enough(const PairSums& sums) {
          std::isfinite(sums.errors.product) && std::isfinite(sums.actual_largest);
 }
 
-// Codes are at least 1/256 of the largest apart. Whether two are less than half of that is seen by
-// bins of that width long before all are sorted.
+// Codes are at least 1/256 of the largest number apart. Bins of half that width show two values
+// that are closer long before all are sorted.
 template <typename Real>
 void Levels::rule_out_grid(const Real* values, std::uint64_t count, double largest) {
   constexpr std::size_t kBins = 2 * kMaxLevels;  // on each side of zero
@@ -276,7 +277,7 @@ LayerSide SideTotals::figures(std::uint64_t numbers) const {
 void WorstRuns::take(double largest, std::uint64_t first, std::uint64_t count) {
   if (!(largest > rows_.back().largest)) return;
   rows_.back() = {largest, {first, count}};
-  for (std::size_t at = kMost - 1; at > 0 && rows_[at].largest > rows_[at - 1].largest; --at)
+  for (std::size_t at = kMax - 1; at > 0 && rows_[at].largest > rows_[at - 1].largest; --at)
     std::swap(rows_[at], rows_[at - 1]);
 }
 
@@ -336,7 +337,7 @@ void LayerTotals::add(const NumberRun<Real>& run, const PairSums& sums) {
                .square = sums.golden.square + 2 * sums.errors.product + sums.errors.square,
                .largest = sums.actual_largest,
                .bits = sums.actual_bits};
-  // Where actual is small beside golden, nothing would be left of the digits.
+  // Where actual is small compared with golden, the subtraction would leave no digits.
   constexpr double kCancelled = 0x1p-10;
   if (own.square < kCancelled * sums.golden.square) own = runs.side(run.actual, run.count);
   add_side(actual, run.actual, run, own);
@@ -371,7 +372,8 @@ void LayerTotals::add_side(SideTotals& side, const Real* values, const NumberRun
     if (elements_ < kManyElements) side.levels.rule_out_grid(values, run.count, sums.largest);
     side.levels.take(values, run.count);
   }
-  // Only of what the other side has no part in: actual's sums may be told by golden's.
+  // The hash uses only what does not involve the other side, since actual's sums may be derived
+  // from golden's.
   std::array<std::uint64_t, 6> seen{side.hash, run.first,
                                     std::bit_cast<std::uint64_t>(sums.largest), sums.bits};
   if (looked_at) {

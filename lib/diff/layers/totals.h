@@ -1,5 +1,5 @@
-// Sums over the pairs of a layer, and slice by slice: of the dims that may be channels, and of
-// parts of the whole. A dead channel or tile is large in its slice, and small in the whole.
+// Sums over the pairs of a layer, for the whole and for slices of it. A dead channel or tile is
+// large in its slice but small in the whole.
 #pragma once
 
 #include <array>
@@ -13,20 +13,19 @@
 
 namespace btf {
 
-// Squares of errors and of golden, slice by slice: of the dims that may be channels, and of parts
-// of the whole. A dead channel or tile is large in its slice and small in the whole.
-
+// Squares of errors and of golden by slice, along the dims that may be channels and by parts of the
+// whole tensor.
 class Slices {
  public:
-  // `inner`: elements of an index of the dim, side by side; `count`: indices. More than kMaxSlices
-  // are folded. Nothing is kept of fewer than two.
+  // `inner`: adjacent elements of one index of the dim; `count`: indices. More than kMaxSlices
+  // indices share slices. Fewer than two indices have no sums.
   Slices(std::uint64_t inner, std::uint64_t count);
 
-  // Pairs of finite numbers from the row-major number `first` on. Real is float or double.
+  // Adds pairs of finite numbers beginning at row-major number `first`. Real is float or double.
   template <typename Real>
   void add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n);
 
-  // The same where the sums of their squares are known, which is enough where all are in one slice.
+  // The same with the sums of squares, which suffice if all the pairs are in one slice.
   template <typename Real>
   void add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n,
            double error2, double golden2);
@@ -34,7 +33,8 @@ class Slices {
   // `other` is of a tensor with the same dims.
   void add(const Slices& other);
 
-  // The largest error of a slice: to its norm, or that of the mean slice if that is larger.
+  // The largest error of a slice, relative to its norm or to that of the mean slice if that is
+  // larger.
   double worst() const;
 
   static constexpr std::uint64_t kMaxSlices = 4096;
@@ -47,47 +47,46 @@ class Slices {
 
   std::uint64_t inner_;
   std::uint64_t count_;
-  std::uint64_t period_ = 0;    // not 0: places of several slices are added up side by side
+  std::uint64_t period_ = 0;    // not 0: sums are kept per place within this many elements
   std::vector<double> error2_;  // of slices or places
   std::vector<double> golden2_;
 };
 
-// Slices by the likeliest channel dims and by parts of the whole.
+// Slices along the likeliest channel dims and by parts of the whole.
 std::vector<Slices> layer_slices(const Dims& dims);
 
-// Sums over the pairs of a layer, independent of the order of pairs.
-
-// Different values of one side, up to a few: those of a quantised tensor.
+// Distinct values of one side, up to a few, as a quantised tensor has.
 class Levels {
  public:
   template <typename Real>
   void take(const Real* values, std::uint64_t count);
-  // Are these no codes times a scale, whatever others there are? Then step() is 0 and nothing more
-  // is taken. `largest`: the magnitude of theirs.
+  // Stops collecting, with step() 0, if the values cannot be codes times a scale, whatever other
+  // values follow. `largest`: the largest magnitude of the values.
   template <typename Real>
   void rule_out_grid(const Real* values, std::uint64_t count, double largest);
-  // The rms distance of neighbours, of 17 to 256 values, if so many different ones are few of
-  // `numbers`, or multiples of one of them; else 0.
+  // The rms distance between neighbours of 17 to 256 values, if that is few for `numbers` elements
+  // or they are multiples of one number; else 0.
   double step(std::uint64_t numbers) const;
 
  private:
   void insert(double value);
 
-  std::vector<double> places_;  // a hash table; NaN where there is none. Empty before the first
-  std::vector<double> levels_;  // what the places hold, as it came
+  std::vector<double>
+      places_;  // a hash table with NaN for empty places; no element before the first insertion
+  std::vector<double> levels_;  // the values in the table, in order of insertion
   bool no_grid_ = false;
 };
 
-// The step of codes of up to 16 bits times a scale, of the first numbers of one side.
+// The step of codes of up to 16 bits times a scale, from the first numbers of one side.
 class WideGrid {
  public:
   template <typename Real>
   void take(const Real* values, std::uint64_t count) {
-    constexpr std::size_t kMost = 1024;
-    for (std::uint64_t i = 0; i < count && numbers_.size() < kMost; ++i)
+    constexpr std::size_t kMax = 1024;
+    for (std::uint64_t i = 0; i < count && numbers_.size() < kMax; ++i)
       if (std::isfinite(values[i])) numbers_.push_back(static_cast<double>(values[i]));
   }
-  // 0: they are multiples of none.
+  // 0 if they are not multiples of one number.
   double step() const;
 
  private:
@@ -106,20 +105,21 @@ struct SideTotals {
   LayerSide figures(std::uint64_t numbers) const;
 };
 
-// May their sums be taken as they are? Squares may be beyond a double, or lose digits below it.
+// Whether the sums can be used as they are. Squares may overflow a double, or lose digits to
+// underflow.
 bool is_exact_enough(const PairSums& sums);
 
-// Pairs of finite numbers, from the row-major number `first` on. Real is float or double.
+// Pairs of finite numbers beginning at row-major number `first`. Real is float or double.
 template <typename Real>
 struct NumberRun {
   const Real* actual = nullptr;
   const Real* golden = nullptr;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  std::uint64_t weight = 1;  // so many pairs does each stand for
+  std::uint64_t weight = 1;  // each pair stands for this many
 };
 
-// The runs with the largest errors, as many as are worth a look.
+// The runs with the largest errors.
 class WorstRuns {
  public:
   void take(double largest, std::uint64_t first, std::uint64_t count);
@@ -130,25 +130,25 @@ class WorstRuns {
     double largest = 0;
     ElementRun run{};
   };
-  static constexpr std::size_t kMost = 8;
-  std::array<Row, kMost> rows_{};  // the worst first
+  static constexpr std::size_t kMax = 8;
+  std::array<Row, kMax> rows_{};  // the worst first
 };
 
 class LayerTotals {
  public:
-  // `limit`: the largest number of actual's dtype.
+  // `limit`: the largest finite number of actual's dtype.
   LayerTotals(const Dims& dims, double limit);
 
-  // `numbers` of the run's pairs count; the others are zeros on both sides.
+  // Only `numbers` of the run's pairs count; the others are zeros on both sides.
   void add(const NumberRun<double>& run, std::uint64_t numbers);
-  // All of them count, and their sums are there, finite and not too small.
+  // For runs of which all pairs count and whose sums are finite and not too small.
   template <typename Real>
   void add(const NumberRun<Real>& run, const PairSums& sums);
   void add(const LayerTotals& other);
 
   long double error = 0;
   long double error2 = 0;
-  long double product = 0;  // of error and golden
+  long double product = 0;  // sum of error * golden
   double largest = 0;       // |error|
   std::uint64_t pairs = 0;
   std::uint64_t equal = 0;

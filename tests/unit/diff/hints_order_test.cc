@@ -207,7 +207,7 @@ TEST_CASE("a shift in row-major order is found") {
           CHECK(hint ==
                 "shift: actual is golden shifted by " + std::to_string(by) +
                     (std::abs(by) == 1 ? " element" : " elements") + " in row-major order" +
-                    (round ? ", wrapping round" : "") +
+                    (round ? ", wrapping around" : "") +
                     all_of(static_cast<std::uint64_t>(round ? count : count - std::abs(by))));
       }
 }
@@ -226,7 +226,7 @@ TEST_CASE("a shift along a dim is found") {
         const bool half = round && 2 * by == static_cast<std::int64_t>(dims[dim]);
         if (!half)
           CHECK_THAT(hint, StartsWith("shift: actual is golden shifted by " + std::to_string(by) +
-                                      " along " + name + (round ? ", wrapping round: " : ": ")));
+                                      " along " + name + (round ? ", wrapping around: " : ": ")));
       }
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("a shift in the stored array is found") {
   Bytes data = stored("kCHW4", golden);
   std::rotate(data.begin(), data.end() - 6, data.end());
   CHECK(hint_of(Memory(DType::float16, dims, "kCHW4", data), Memory(golden, "kCHW4")) ==
-        "shift: actual is golden shifted by 3 elements in the stored array, wrapping round" +
+        "shift: actual is golden shifted by 3 elements in the stored array, wrapping around" +
             all_of(800));
 }
 

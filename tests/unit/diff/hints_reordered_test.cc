@@ -31,8 +31,8 @@ std::string start(const std::string& dim, const std::vector<std::uint64_t>& orde
   std::size_t said = 0;
   for (std::uint64_t i = 0; said < 3; ++i) {
     if (order[i] == i) continue;
-    text += (said == 0 ? "golden's " : ", ") + std::to_string(order[i]) + " at " +
-            std::to_string(i);
+    text +=
+        (said == 0 ? "golden's " : ", ") + std::to_string(order[i]) + " at " + std::to_string(i);
     ++said;
   }
   return text + ", ...: ";
@@ -84,14 +84,13 @@ TEST_CASE("reordered: boxes by their scores, exchanged, rotated, with some that 
   order = shuffled(100, random);
   order[10] = order[11] = order[12];
   CHECK(hint_of(taken(golden, 1, order), golden) ==
-        start("dim 1", order) +
-            "600 of 600 elements, 2 of golden's indices nowhere, 1 repeated");
+        start("dim 1", order) + "600 of 600 elements, 2 of golden's indices missing, 1 repeated");
   order = shuffled(100, random);
   Values values = taken(golden, 1, order).values();
   for (std::uint64_t i = 120; i < 138; ++i) values[i] = gaussian(random);
   const btf::TensorDiff diff = diff_of(tensor(DType::float32, dims, values), golden);
   CHECK(hint_of(diff) == start("dim 1", order) +
-                             "582 of 582 elements, 3 of golden's indices nowhere, 3 of none of "
+                             "582 of 582 elements, 3 of golden's indices missing, 3 match none of "
                              "golden's");
   // What nothing is in, in both.
   values = golden.values();

@@ -253,7 +253,7 @@ TEST_CASE("causes are found where one side or both are sparse") {
   };
   check(transposed(golden), "permutation: actual holds golden transposed to dims 1, 0: 4800 of");
   check(gathered(golden, [](std::uint64_t i) { return (i + 4793) % 4800; }),
-        "shift: actual is golden shifted by 7 elements in row-major order, wrapping round: 4800");
+        "shift: actual is golden shifted by 7 elements in row-major order, wrapping around: 4800");
   Values doubled = golden.values();
   for (double& value : doubled) value *= 2;
   check(tensor(DType::float32, golden.dims, doubled), "scale: actual = 2 * golden: 4800 of 4800");

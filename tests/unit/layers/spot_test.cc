@@ -161,14 +161,14 @@ TEST_CASE("the precision of a run is the finest that explains nearly all layers"
 
 namespace {
 
-using Says = btf::OwnWeight::Says;
+using Outcome = btf::OwnErrorAssessment::Outcome;
 
 const Dims kWeighed{1, 16, 4, 4};
 
 // Numbers about 1, of which `change` makes what is dumped.
 template <typename Change>
-btf::OwnWeight weighed(Change change, double half_step, bool product,
-                       std::optional<double> usual = std::nullopt) {
+btf::OwnErrorAssessment weighed(Change change, double half_step, bool product,
+                                std::optional<double> usual = std::nullopt) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
   std::vector<btf::SpotPoint> points;
@@ -177,7 +177,7 @@ btf::OwnWeight weighed(Change change, double half_step, bool product,
     const double dumped = change(number, value, normal(random));
     points.push_back({number, dumped, value, 1e-7, !(std::abs(dumped - value) <= 1e-7)});
   }
-  return btf::weigh(points, {kWeighed, half_step, product, usual});
+  return btf::assess_own_error(points, {kWeighed, half_step, product, usual});
 }
 
 constexpr double kFloat32Step = 0x1p-24;
@@ -188,18 +188,18 @@ TEST_CASE("spot: what is small and spread is arithmetic") {
   const auto noise = [](double size) {
     return [size](std::uint64_t, double value, double chance) { return value + size * chance; };
   };
-  CHECK(weighed(noise(1e-6), kFloat32Step, true).says == Says::follows);
+  CHECK(weighed(noise(1e-6), kFloat32Step, true).outcome == Outcome::follows);
   // As of Winograd's transformations; alone among others that have nothing like it.
-  CHECK(weighed(noise(4e-5), kFloat32Step, true).says == Says::follows);
-  CHECK(weighed(noise(4e-5), kFloat32Step, true, 1e-7).says == Says::coarser);
-  CHECK(weighed(noise(4e-5), kFloat32Step, true, 3e-5).says == Says::follows);
-  CHECK(weighed(noise(3e-3), kFloat32Step, true, 1e-7).says == Says::coarser);
-  CHECK(weighed(noise(3e-3), 0x1p-8, true, 2e-3).says == Says::follows);
-  CHECK(weighed(noise(3e-2), kFloat32Step, true, 1e-7).says == Says::matters);
-  CHECK(weighed(noise(1e-2), kFloat32Step, true, 1e-7).says == Says::coarser);
-  CHECK(weighed(noise(1.2e-2), 0x1p-8, true, 3e-3).says == Says::follows);
+  CHECK(weighed(noise(4e-5), kFloat32Step, true).outcome == Outcome::follows);
+  CHECK(weighed(noise(4e-5), kFloat32Step, true, 1e-7).outcome == Outcome::coarser);
+  CHECK(weighed(noise(4e-5), kFloat32Step, true, 3e-5).outcome == Outcome::follows);
+  CHECK(weighed(noise(3e-3), kFloat32Step, true, 1e-7).outcome == Outcome::coarser);
+  CHECK(weighed(noise(3e-3), 0x1p-8, true, 2e-3).outcome == Outcome::follows);
+  CHECK(weighed(noise(3e-2), kFloat32Step, true, 1e-7).outcome == Outcome::matters);
+  CHECK(weighed(noise(1e-2), kFloat32Step, true, 1e-7).outcome == Outcome::coarser);
+  CHECK(weighed(noise(1.2e-2), 0x1p-8, true, 3e-3).outcome == Outcome::follows);
   // However many others are as far off: it is another model.
-  CHECK(weighed(noise(0.5), kFloat32Step, true, 0.5).says == Says::matters);
+  CHECK(weighed(noise(0.5), kFloat32Step, true, 0.5).outcome == Outcome::matters);
 }
 
 TEST_CASE("spot: what has a structure is a fault") {
@@ -207,23 +207,23 @@ TEST_CASE("spot: what has a structure is a fault") {
   const auto dead = [&](std::uint64_t number, double value, double) {
     return channel(number) == 5 ? 0 : value;
   };
-  CHECK(weighed(dead, kFloat32Step, true).says == Says::matters);
-  CHECK(weighed(dead, 0x1p-8, true, 3e-3).says == Says::matters);
+  CHECK(weighed(dead, kFloat32Step, true).outcome == Outcome::matters);
+  CHECK(weighed(dead, 0x1p-8, true, 3e-3).outcome == Outcome::matters);
   const auto biased = [&](std::uint64_t number, double value, double) {
     return channel(number) == 5 ? value + 0.02 : value;
   };
-  const btf::OwnWeight one = weighed(biased, kFloat32Step, true, 1e-7);
-  CHECK(one.says == Says::matters);
+  const btf::OwnErrorAssessment one = weighed(biased, kFloat32Step, true, 1e-7);
+  CHECK(one.outcome == Outcome::matters);
   CHECK(one.where == "dim 1 = 5");
   const auto scaled = [](std::uint64_t, double value, double) { return 1.002 * value; };
   CHECK(weighed(scaled, kFloat32Step, true, 1e-7).where == "along the signal");
-  CHECK(weighed(scaled, 0x1p-8, true, 2e-3).says == Says::follows);
+  CHECK(weighed(scaled, 0x1p-8, true, 2e-3).outcome == Outcome::follows);
   const auto moved = [](std::uint64_t, double value, double) { return value + 0.002; };
   CHECK(weighed(moved, kFloat32Step, false).where == "the same everywhere");
   const auto born = [](std::uint64_t number, double value, double) {
     return number == 9 ? std::numeric_limits<double>::quiet_NaN() : value;
   };
-  CHECK(weighed(born, kFloat32Step, false).says == Says::matters);
+  CHECK(weighed(born, kFloat32Step, false).outcome == Outcome::matters);
   const auto spike = [](std::uint64_t number, double value, double) {
     return number == 9 ? value + 0.1 : value;
   };
@@ -236,7 +236,7 @@ TEST_CASE("spot: what has a structure is a fault") {
   const auto flat = [](std::uint64_t number, double value, double) {
     return number % 64 == 0 ? value + 1e-5 : value;
   };
-  CHECK(weighed(flat, kFloat32Step, false).says == Says::follows);
+  CHECK(weighed(flat, kFloat32Step, false).outcome == Outcome::follows);
 }
 
 TEST_CASE("spot: others of a kind tell what is usual") {

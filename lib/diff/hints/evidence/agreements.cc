@@ -10,7 +10,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/evidence/grids.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/score/collectors.h"
 #include "diff/score/compare_walk.h"
 #include "kernels/compare/criteria.h"
@@ -20,31 +20,32 @@
 namespace btf::hints {
 namespace {
 
-// A pair as it would be, and as it is.
+// A pair in which one side's value is replaced by what the hypothesis predicts.
 struct Trial {
-  long double moved = 0;
-  long double stays = 0;   // the other side's
-  long double before = 0;  // what `moved` replaces
-  MovedSide side{};
+  long double predicted = 0;
+  long double stays = 0;   // the other side's value
+  long double before = 0;  // the value that `predicted` replaces
+  TransformedSide side{};
 
   bool explained(const Agreement& agreement) const {
-    return side == MovedSide::actual ? sampled_agree(moved, stays, agreement)
-                                     : sampled_agree(stays, moved, agreement);
+    return side == TransformedSide::actual ? sampled_agree(predicted, stays, agreement)
+                                           : sampled_agree(stays, predicted, agreement);
   }
   bool agreed_before(const Agreement& agreement) const {
-    return side == MovedSide::actual ? sampled_agree(before, stays, agreement)
-                                     : sampled_agree(stays, before, agreement);
+    return side == TransformedSide::actual ? sampled_agree(before, stays, agreement)
+                                           : sampled_agree(stays, before, agreement);
   }
-  // Is there a difference between what the hypothesis says and what is there?
+  // Whether the prediction differs from the value that it replaces.
   bool telling(const Agreement& agreement) const {
-    return side == MovedSide::actual ? !sampled_agree(before, moved, agreement)
-                                     : !sampled_agree(moved, before, agreement);
+    return side == TransformedSide::actual ? !sampled_agree(before, predicted, agreement)
+                                           : !sampled_agree(predicted, before, agreement);
   }
 };
 
-Trial trial_of(MovedSide side, const Point& point, long double moved) {
-  const bool actual = side == MovedSide::actual;
-  return {moved, actual ? point.golden : point.actual, actual ? point.actual : point.golden, side};
+Trial trial_of(TransformedSide side, const Point& point, long double predicted) {
+  const bool actual = side == TransformedSide::actual;
+  return {predicted, actual ? point.golden : point.actual, actual ? point.actual : point.golden,
+          side};
 }
 
 bool same_number(long double a, long double b) {
@@ -53,17 +54,17 @@ bool same_number(long double a, long double b) {
 
 bool few(std::size_t failures, std::size_t of) { return failures * 50 <= of; }
 
-// How surprising it is that the other side's value meets its like, by how many of those that the
-// hypothesis puts anywhere are like it.
-double surprise(const Inquiry& inquiry, const Trial& trial, const Moved& anywhere) {
+// How many bits of surprise it is that the other side's value agrees with the prediction, given how
+// many of the predictions from anywhere agree with that value.
+double surprise(const SearchContext& context, const Trial& trial, const Predictions& anywhere) {
   std::size_t all = 0;
   std::size_t like = 0;
   Trial random = trial;
-  for (const std::optional<long double>& moved : anywhere) {
-    if (!moved) continue;
-    random.moved = *moved;
+  for (const std::optional<long double>& predicted : anywhere) {
+    if (!predicted) continue;
+    random.predicted = *predicted;
     ++all;
-    if (random.explained(inquiry.agreement)) ++like;
+    if (random.explained(context.agreement)) ++like;
   }
   if (all == 0) return 0;
   return std::log2(static_cast<double>(all)) - std::log2(std::max(static_cast<double>(like), 0.5));
@@ -71,50 +72,51 @@ double surprise(const Inquiry& inquiry, const Trial& trial, const Moved& anywher
 
 }  // namespace
 
-bool promising(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
-               const Moved& moved) {
+bool promising(const SearchContext& context, TransformedSide side,
+               std::span<const std::size_t> which, const Predictions& predicted) {
   std::size_t tried = 0;
   std::size_t failures = 0;
   for (std::size_t i = 0; i < which.size(); ++i) {
-    if (!moved[i]) continue;
+    if (!predicted[i]) continue;
     ++tried;
-    const Trial trial = trial_of(side, inquiry.mismatches[which[i]], *moved[i]);
-    if (!trial.explained(inquiry.agreement)) ++failures;
+    const Trial trial = trial_of(side, context.mismatches[which[i]], *predicted[i]);
+    if (!trial.explained(context.agreement)) ++failures;
   }
   return tried * 4 >= which.size() && failures <= (tried >= 8 ? 1U : 0U);
 }
 
-bool hopeless(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
-              const Moved& moved) {
+bool hopeless(const SearchContext& context, TransformedSide side,
+              std::span<const std::size_t> which, const Predictions& predicted) {
   for (std::size_t i = 0; i < which.size(); ++i)
-    if (!moved[i] ||
-        trial_of(side, inquiry.mismatches[which[i]], *moved[i]).explained(inquiry.agreement))
+    if (!predicted[i] ||
+        trial_of(side, context.mismatches[which[i]], *predicted[i]).explained(context.agreement))
       return false;
   return which.size() > 1;
 }
 
 namespace {
 
-// How surprising it is that all of these are explained.
-double total_surprise(const Inquiry& inquiry, const std::vector<Trial>& explained,
-                      const Moved& anywhere) {
+// The surprise that all of `explained` agree.
+double total_surprise(const SearchContext& context, const std::vector<Trial>& explained,
+                      const Predictions& anywhere) {
   double bits = 0;
   const Trial* last = nullptr;
   for (const Trial& trial : explained) {
-    // The same pair of numbers over and over, as in a constant block, says no more than once.
-    if (last != nullptr && same_number(last->moved, trial.moved) &&
+    // The same pair of numbers repeated, as in a constant block, is evidence only once.
+    if (last != nullptr && same_number(last->predicted, trial.predicted) &&
         same_number(last->stays, trial.stays) && same_number(last->before, trial.before))
       continue;
-    bits += surprise(inquiry, trial, anywhere);
+    bits += surprise(context, trial, anywhere);
     last = &trial;
   }
   return bits;
 }
 
-// Elements from anywhere are as they should be, and where the hypothesis makes a difference the
-// sides really differ.
-bool right_elsewhere(const Inquiry& inquiry, MovedSide side, const Moved& anywhere) {
-  const Agreement& agreement = inquiry.agreement;
+// Whether elements from anywhere agree with their predictions, and the two sides really differ
+// wherever the hypothesis changes something.
+bool right_elsewhere(const SearchContext& context, TransformedSide side,
+                     const Predictions& anywhere) {
+  const Agreement& agreement = context.agreement;
   std::size_t checked = 0;
   std::size_t wrong = 0;
   std::size_t confirmed = 0;
@@ -122,11 +124,11 @@ bool right_elsewhere(const Inquiry& inquiry, MovedSide side, const Moved& anywhe
   for (std::size_t i = 0; i < anywhere.size(); ++i) {
     if (!anywhere[i]) continue;
     ++checked;
-    const Trial trial = trial_of(side, inquiry.anywhere[i], *anywhere[i]);
+    const Trial trial = trial_of(side, context.anywhere[i], *anywhere[i]);
     const bool explained = trial.explained(agreement);
     if (!explained) ++wrong;
     if (!explained || !trial.telling(agreement)) continue;
-    // Within the tolerance of both: not a sign of anything.
+    // Within the tolerance with and without the hypothesis: no evidence.
     ++(trial.agreed_before(agreement) ? undecided : confirmed);
   }
   return few(wrong, checked + 50) && undecided <= confirmed;
@@ -134,22 +136,22 @@ bool right_elsewhere(const Inquiry& inquiry, MovedSide side, const Moved& anywhe
 
 }  // namespace
 
-bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
-                const Moved& anywhere, double hypotheses) {
+bool convincing(const SearchContext& context, TransformedSide side, const Predictions& mismatches,
+                const Predictions& anywhere, double hypotheses) {
   std::size_t tried = 0;
   std::size_t telling = 0;
   std::vector<Trial> explained;
   for (std::size_t i = 0; i < mismatches.size(); ++i) {
     if (!mismatches[i]) continue;
     ++tried;
-    const Trial trial = trial_of(side, inquiry.mismatches[i], *mismatches[i]);
-    if (!trial.explained(inquiry.agreement)) continue;
+    const Trial trial = trial_of(side, context.mismatches[i], *mismatches[i]);
+    if (!trial.explained(context.agreement)) continue;
     explained.push_back(trial);
-    if (trial.telling(inquiry.agreement)) ++telling;
+    if (trial.telling(context.agreement)) ++telling;
   }
   return 5 * tried >= 2 * mismatches.size() && few(tried - explained.size(), tried) &&
-         10 * telling >= 9 * explained.size() && right_elsewhere(inquiry, side, anywhere) &&
-         total_surprise(inquiry, explained, anywhere) >=
+         10 * telling >= 9 * explained.size() && right_elsewhere(context, side, anywhere) &&
+         total_surprise(context, explained, anywhere) >=
              kNeededBits + std::log2(std::max(hypotheses, 1.0));
 }
 
@@ -159,7 +161,7 @@ double log2_choices(double n, double k) {
 
 namespace {
 
-// Passes on what does not agree either.
+// Passes on the mismatches that `agreement` does not accept either.
 class ResidueCollector final : public PairCollector {
  public:
   explicit ResidueCollector(const Agreement& agreement) : agreement_(agreement) {}
@@ -186,7 +188,7 @@ class ResidueCollector final : public PairCollector {
   template <typename Real>
   void filter(unsigned worker, std::uint64_t slab, const JudgedRun<Real>& run) {
     if (run.summary.refused == 0) return;
-    // All of them agree.
+    // All pairs of the run agree.
     if (same_steps_everywhere(run.pairs, agreement_.judge.grid)) return;
     JudgedRun<Real> left = run;
     left.refused = refused_[worker].data();
@@ -204,7 +206,7 @@ class ResidueCollector final : public PairCollector {
 
   const Agreement& agreement_;
   MismatchCollector found_{0, kHintSample};
-  std::vector<std::array<double, kPairRun>> refused_;  // of each worker
+  std::vector<std::array<double, kPairRun>> refused_;  // per worker
   std::vector<std::uint64_t> mismatched_;
 };
 
@@ -220,7 +222,7 @@ Result<Residue> residue_of(const HintInput& input, const Agreement& agreement) {
 
 namespace {
 
-// Nothing: it is more than limits can say.
+// Unset if AgreeLimits cannot express the judge.
 std::optional<AgreeLimits::Tolerance> tolerance_of(const Judge& judge) {
   if (!judge.by_error || judge.half_step || judge.ulp != UINT64_MAX || !std::isfinite(judge.rtol) ||
       !std::isfinite(judge.atol))
@@ -244,7 +246,7 @@ std::optional<AgreeLimits> accept_limits(const Agreement& agreement) {
   return AgreeLimits{*own, *own, StepGrid::floats(kPrecision, kMinExponent)};
 }
 
-// yes(i) for every pair of doubles that limits do not tell of.
+// Calls yes(i) for every pair of doubles that the limits do not decide.
 template <typename Yes>
 PairBits within_limits(const double* actual, const double* golden, std::uint64_t count,
                        const AgreeLimits& limits, const Yes& yes) {
@@ -295,14 +297,14 @@ template PairBits agreeing(const long double*, const long double*, std::uint64_t
 
 namespace {
 
-// "float16's rounding", of the dtype whose steps count.
+// "float16's rounding", with the dtype whose steps count.
 std::string lenience(const StepGrid& grid, DType actual, DType golden, const std::string& what) {
   const auto owner = owner_of(grid, actual, golden);
   return (owner ? name_of(*owner) + "'s " : "") + what;
 }
 
-// Also by the tolerance of --close: two computations of the same thing differ by that much,
-// whatever tolerance the user gave.
+// Adds the tolerance of --close: two computations of the same thing differ by that much, whatever
+// tolerance the user gave.
 void add_close(const HintInput& input, Agreement base, const Judge& close, const std::string& name,
                std::vector<Agreement>& all) {
   const bool wider = close.rtol > input.judge.rtol || close.atol > input.judge.atol ||
@@ -313,9 +315,9 @@ void add_close(const HintInput& input, Agreement base, const Judge& close, const
   all.back().lenience = name;
 }
 
-// Then by the grid that the bits of a side show.
-void add_shown(const HintInput& input, const Sample& sample, std::vector<Agreement>& all) {
-  const auto shown = shown_grid(input, sample);
+// Adds agreement by the grid that the bits of a side show.
+void add_inferred(const HintInput& input, const Sample& sample, std::vector<Agreement>& all) {
+  const auto shown = inferred_grid(input, sample);
   if (!shown) return;
   Agreement rounded = all.back();
   rounded.grid = shown->grid;
@@ -349,7 +351,7 @@ Agreement strict_agreement(const Judge& judge, DType actual, DType golden) {
   return strict;
 }
 
-bool by_shown_grid(const Agreement& agreement) {
+bool uses_inferred_grid(const Agreement& agreement) {
   const StepGrid& own = agreement.judge.grid;
   return agreement.half_step_of_actual + agreement.half_step_of_golden > 0 ||
          agreement.grid.precision != own.precision || agreement.grid.integer != own.integer ||
@@ -362,7 +364,7 @@ std::vector<Agreement> agreements(const HintInput& input, const Sample& sample) 
   std::vector<Agreement> all{strict_agreement(input.judge, actual, golden)};
   add_close(input, all.front(), close_judge(input),
             lenience(input.judge.grid, actual, golden, "tolerance"), all);
-  add_shown(input, sample, all);
+  add_inferred(input, sample, all);
   return all;
 }
 

@@ -1,5 +1,5 @@
-// When two numbers agree for a search, how that is said, and how likely chance is to make a sample
-// agree.
+// When two numbers agree for a search, how a sentence calls that, and how likely chance is to make
+// a sample agree.
 #pragma once
 
 #include <algorithm>
@@ -11,49 +11,47 @@
 #include <span>
 #include <vector>
 
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/pairs/rows.h"
 
 namespace btf::hints {
 
-// Chance must explain no more than 2^-50 of it.
+// An explanation must be less likely by chance than 2^-50.
 inline constexpr double kNeededBits = 50;
 
-enum class MovedSide : std::uint8_t { actual, golden };
+enum class TransformedSide : std::uint8_t { actual, golden };
 
-// One element of the sample under a hypothesis; nothing where it says nothing.
-using Moved = std::vector<std::optional<long double>>;
+// Elements of the sample as a hypothesis predicts them; unset where it predicts nothing.
+using Predictions = std::vector<std::optional<long double>>;
 
-// True if `moved` explains the mismatches of the sample, keeps the elements from anywhere right,
-// and does so by more than chance. `hypotheses`: how many were tried.
-bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
-                const Moved& anywhere, double hypotheses);
+// Returns true if `predicted` explains the mismatches of the sample, keeps the elements from
+// anywhere right, and is better than chance after `hypotheses` attempts.
+bool convincing(const SearchContext& context, TransformedSide side, const Predictions& mismatches,
+                const Predictions& anywhere, double hypotheses);
 
-// A quick look at a few: does `moved` explain the points `which` of the mismatches?
-bool promising(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
-               const Moved& moved);
+// A quick look at a few points, `which` are indices of mismatches: does `predicted` explain them?
+bool promising(const SearchContext& context, TransformedSide side,
+               std::span<const std::size_t> which, const Predictions& predicted);
 
-// A quicker one: it explains none of these, and says something of all.
-bool hopeless(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
-              const Moved& moved);
+// A still quicker look: `predicted` has a prediction for each of the points and explains none.
+bool hopeless(const SearchContext& context, TransformedSide side,
+              std::span<const std::size_t> which, const Predictions& predicted);
 
 // log2 of the number of ways to choose k out of n.
 double log2_choices(double n, double k);
 
-// The mismatches that are left where more is accepted than the user does: rare ones are not met in
-// a sample of all.
+// The mismatches that remain when more is accepted than the user's tolerance. Rare ones do not
+// occur in a sample of all mismatches.
 
 struct Residue {
   std::uint64_t mismatched = 0;
   std::vector<std::uint64_t> sample;  // row-major numbers, ascending: all, or kHintSample of them
 };
 
-// One walk over all pairs.
+// Walks over all pairs once.
 Result<Residue> residue_of(const HintInput& input, const Agreement& agreement);
 
-// Counts different numbers up to a limit.
-
-// Takes numbers until there are kEnough different ones. No NaN.
+// Counts distinct numbers (no NaN), up to kEnough.
 template <std::size_t kEnough>
 class DistinctNumbers {
  public:
@@ -68,9 +66,8 @@ class DistinctNumbers {
   std::size_t count_ = 0;
 };
 
-// Agreement of the pairs of a run, a word of bits at a time.
-
-// A bit for each pair of a run, from the lowest of the first word on; those behind the last are 0.
+// A bit for each pair of a run, beginning with the lowest of the first word; those after the last
+// pair are 0.
 struct PairBits {
   std::array<std::uint64_t, kPairRun / 64> words{};
 
@@ -93,7 +90,7 @@ struct PairBits {
   void take_out(const PairBits& other) {
     for (std::size_t w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
   }
-  // visit(i), ascending
+  // Calls visit(i) for every bit that is set, in ascending order.
   template <typename Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t w = 0; w < words.size(); ++w)
@@ -107,30 +104,28 @@ struct PairBits {
   }
 };
 
-// As agrees() says of each of at most kPairRun pairs.
+// agrees() for each of at most kPairRun pairs.
 template <typename Real>
 PairBits agreeing(const Real* actual, const Real* golden, std::uint64_t count,
                   const Agreement& agreement);
 
-// Likewise as accepted() says.
+// accepted() for each of at most kPairRun pairs.
 template <typename Real>
 PairBits accepted_pairs(const Real* actual, const Real* golden, std::uint64_t count,
                         const Agreement& agreement);
 
-// The meanings of agreement that causes are looked for with.
+// The rules of agreement with which causes are searched for.
 
-// The meanings of agreement that causes are looked for with.
-
-// Accepts errors of rounding to the coarser grid, and the noise of floats.
+// Accepts rounding to the coarser grid, and the noise of floats.
 Judge close_judge(const HintInput& input);
 
-// By what the user accepts, and what is the same number once both are rounded to the coarser dtype.
+// Accepts what the user accepts, and numbers that are equal once rounded to the coarser dtype.
 Agreement strict_agreement(const Judge& judge, DType actual, DType golden);
 
-// Not by the grid of the two dtypes, but by one that the bits of a side show.
-bool by_shown_grid(const Agreement& agreement);
+// Whether the grid is inferred from the bits of a side instead of following from the two dtypes.
+bool uses_inferred_grid(const Agreement& agreement);
 
-// The strict one first; then what also accepts more, the narrower before the wider.
+// The strict rule first, then more lenient ones in ascending order of tolerance.
 std::vector<Agreement> agreements(const HintInput& input, const Sample& sample);
 
 }  // namespace btf::hints

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "kernels/number/number.h"
 
 namespace btf::hints {
 namespace {
 
 struct Bits {
-  int exponent = 0;  // of the leading one
-  int last = 0;      // of the last one
+  int exponent = 0;  // of the leading bit
+  int last = 0;      // of the last bit
 };
 
 Bits bits_of(long double value) {
@@ -27,7 +27,7 @@ Bits bits_of(long double value) {
   return {exponent - 1, exponent - 64 + std::countr_zero(mantissa)};
 }
 
-// The last bit of numbers of this size.
+// The exponent of the last bit that the grid gives a number of this size.
 int last_of(const Bits& bits, const BinaryGrid& grid) {
   return std::max(bits.exponent - grid.precision() + 1, grid.least());
 }
@@ -77,7 +77,7 @@ std::optional<EvenGrid> EvenGrid::of(std::vector<long double> numbers) {
   for (std::size_t i = 1; i < numbers.size(); ++i)
     grid.step_ = grid.common(numbers[i] - numbers[i - 1], grid.step_);
   if (grid.step_ <= 16 * grid.blur_) return std::nullopt;
-  // By the widest distance, where the step counts most often.
+  // The widest distance has the most steps, so it gives the most exact step.
   const long double widest = numbers.back() - numbers.front();
   grid.step_ = widest / std::nearbyint(widest / grid.step_);
   if (!std::ranges::all_of(numbers, [&](long double number) { return grid.has(number); }))
@@ -117,7 +117,7 @@ bool rounds_all(const std::vector<long double>& numbers, std::span<const Point> 
                 Side coarse, Side fine) {
   const std::optional<Grid> grid = Grid::of(numbers);
   if (!grid) return false;
-  std::size_t between = 0;  // what rounding had to change
+  std::size_t between = 0;  // numbers that rounding had to change
   for (const Point& point : mismatches) {
     if (!grid->less_than_a_step(point.*fine, point.*coarse)) return false;
     if (!grid->has(point.*fine)) ++between;
@@ -163,9 +163,9 @@ std::optional<long double> even_step(std::span<const Point> mismatches,
 
 namespace {
 
-constexpr std::size_t kMinShown = 16;  // fewer are on a grid anyhow
+constexpr std::size_t kMinOnGrid = 16;  // fewer numbers are on some grid anyway
 constexpr int kMinPrecision = 3;
-constexpr long double kCoarser = 1.5L;  // than what the dtypes make of numbers
+constexpr long double kCoarser = 1.5L;  // than the steps of the dtypes
 
 using Numbers = std::vector<long double>;
 
@@ -178,7 +178,7 @@ Numbers numbers_of(const Sample& sample, long double Point::* side) {
 }
 
 bool varies(const Numbers& numbers) {
-  DistinctNumbers<kMinShown> distinct;
+  DistinctNumbers<kMinOnGrid> distinct;
   for (const long double number : numbers) distinct.add(number);
   return distinct.enough();
 }
@@ -197,7 +197,7 @@ long double usual_step(const Numbers& numbers, Step&& step) {
   return sum / static_cast<long double>(numbers.size());
 }
 
-// The first dtype with exactly this many bits that has all of these.
+// The first dtype with exactly this many significant bits that can represent all numbers.
 std::optional<DType> dtype_with(const BinaryGrid& grid, const Numbers& numbers) {
   const long double most = std::abs(
       *std::ranges::max_element(numbers, {}, [](long double number) { return std::abs(number); }));
@@ -210,16 +210,16 @@ std::optional<DType> dtype_with(const BinaryGrid& grid, const Numbers& numbers) 
   return std::nullopt;
 }
 
-struct SeenGrid {
-  ShownGrid shown;
-  long double usual = 0;  // step
+struct GridCandidate {
+  InferredGrid shown;
+  long double usual = 0;  // average step
   bool even = false;
 };
 
-std::optional<SeenGrid> floats_in(const Numbers& numbers, const Numbers& other) {
+std::optional<GridCandidate> floats_in(const Numbers& numbers, const Numbers& other) {
   const auto grid = BinaryGrid::of(numbers);
   if (!grid || grid->precision() < kMinPrecision || !changes(*grid, other)) return std::nullopt;
-  SeenGrid seen;
+  GridCandidate seen;
   seen.usual = usual_step(numbers, [&](long double number) { return grid->step_at(number); });
   seen.shown.dtype = dtype_with(*grid, numbers);
   constexpr int kMinExponent = -126;  // float32's
@@ -230,20 +230,20 @@ std::optional<SeenGrid> floats_in(const Numbers& numbers, const Numbers& other) 
   return seen;
 }
 
-std::optional<SeenGrid> multiples_in(const Numbers& numbers, const Numbers& other,
-                                     const StepGrid& grid_of_dtypes) {
+std::optional<GridCandidate> multiples_in(const Numbers& numbers, const Numbers& other,
+                                          const StepGrid& grid_of_dtypes) {
   const auto grid = EvenGrid::of(numbers);
   if (!grid || !changes(*grid, other)) return std::nullopt;
-  return SeenGrid{
+  return GridCandidate{
       .shown = {.name = "multiples of " + short_number_text(grid->step()), .grid = grid_of_dtypes},
       .usual = grid->step(),
       .even = true};
 }
 
-std::optional<SeenGrid> seen_in(const Numbers& numbers, const Numbers& other,
-                                const StepGrid& grid_of_dtypes) {
+std::optional<GridCandidate> grid_in(const Numbers& numbers, const Numbers& other,
+                                     const StepGrid& grid_of_dtypes) {
   if (!varies(numbers)) return std::nullopt;
-  std::optional<SeenGrid> seen = multiples_in(numbers, other, grid_of_dtypes);
+  std::optional<GridCandidate> seen = multiples_in(numbers, other, grid_of_dtypes);
   if (auto floats = floats_in(numbers, other); floats && (!seen || floats->usual > seen->usual))
     seen = std::move(floats);
   const long double known =
@@ -253,11 +253,11 @@ std::optional<SeenGrid> seen_in(const Numbers& numbers, const Numbers& other,
 
 }  // namespace
 
-std::optional<ShownGrid> shown_grid(const HintInput& input, const Sample& sample) {
+std::optional<InferredGrid> inferred_grid(const HintInput& input, const Sample& sample) {
   const Numbers actual = numbers_of(sample, &Point::actual);
   const Numbers golden = numbers_of(sample, &Point::golden);
-  std::optional<SeenGrid> of_actual = seen_in(actual, golden, input.judge.grid);
-  std::optional<SeenGrid> of_golden = seen_in(golden, actual, input.judge.grid);
+  std::optional<GridCandidate> of_actual = grid_in(actual, golden, input.judge.grid);
+  std::optional<GridCandidate> of_golden = grid_in(golden, actual, input.judge.grid);
   if (of_actual && of_actual->even)
     of_actual->shown.half_step_of_actual = static_cast<double>(of_actual->usual / 2);
   if (of_golden && of_golden->even)

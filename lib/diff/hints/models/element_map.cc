@@ -11,7 +11,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/pairs/rows.h"
 #include "elements/cast.h"
 #include "kernels/number/number.h"
@@ -21,7 +21,7 @@
 
 namespace btf::hints {
 
-ElementMap cast_map(MovedSide side, DType stored, DType through, const CastPolicy& policy) {
+ElementMap cast_map(TransformedSide side, DType stored, DType through, const CastPolicy& policy) {
   const auto apply = [=](const auto*, const std::byte* codes, std::uint64_t count, auto* out) {
     using Real = std::remove_reference_t<decltype(*out)>;
     std::array<std::byte, kPairRun * sizeof(std::uint64_t)> cast;
@@ -95,17 +95,17 @@ std::string scale_text(const CodeReading& reading) {
   return " (" + number_text(std::ldexp(1.0L, one.bias - other.bias)) + " times the numbers)";
 }
 
-// Is one of the dtypes that of the side that is read, or of the other?
+// Whether one of the dtypes of the reading is that of the side itself or of the other side.
 bool known_to_sides(const HintInput& input, const CodeReading& reading) {
   const DType other =
-      reading.side == MovedSide::actual ? input.golden.dtype() : input.actual.dtype();
+      reading.side == TransformedSide::actual ? input.golden.dtype() : input.actual.dtype();
   return reading.stored == reading.taken_as || reading.is == other;
 }
 
-// Few different ones may be alike by chance.
+// Fewer distinct numbers may agree by chance.
 constexpr std::size_t kMinNumbers = 16;
 
-bool many_numbers(const Moved& values) {
+bool many_numbers(const Predictions& values) {
   DistinctNumbers<kMinNumbers> numbers;
   for (const auto& value : values)
     if (value && !std::isnan(*value)) numbers.add(*value);
@@ -124,7 +124,7 @@ bool only_scales(const CodeReading& reading) {
 }
 
 std::string reading_words(const CodeReading& reading) {
-  const bool actual = reading.side == MovedSide::actual;
+  const bool actual = reading.side == TransformedSide::actual;
   const std::string side = actual ? "actual" : "golden";
   const std::string equal = actual ? " equals golden" : " equals actual";
   if (reading.rounded)
@@ -145,41 +145,42 @@ ElementMap reading_map(const CodeReading& reading) {
   return {.side = reading.side, .narrow = apply, .wide = apply};
 }
 
-SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, double hypotheses) {
+SearchResult try_reading(const SearchContext& context, const CodeReading& reading,
+                         double hypotheses) {
   const ElementMap map = reading_map(reading);
   constexpr std::size_t kFew = 16;
-  const std::span few = std::span(inquiry.rarest).first(std::min(kFew, inquiry.rarest.size()));
+  const std::span few = std::span(context.rarest).first(std::min(kFew, context.rarest.size()));
   std::vector<Point> points;
-  for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
-  if (!promising(inquiry, reading.side, few, mapped(inquiry, map, points))) return std::nullopt;
-  if ((reading.rounded || !known_to_sides(inquiry.input, reading)) &&
-      !many_numbers(mapped(inquiry, map, inquiry.mismatches)))
+  for (const std::size_t i : few) points.push_back(context.mismatches[i]);
+  if (!promising(context, reading.side, few, mapped(context, map, points))) return std::nullopt;
+  if ((reading.rounded || !known_to_sides(context.input, reading)) &&
+      !many_numbers(mapped(context, map, context.mismatches)))
     return std::nullopt;
-  if (!convincing(inquiry, reading.side, mapped(inquiry, map, inquiry.mismatches),
-                  mapped(inquiry, map, inquiry.anywhere), hypotheses))
+  if (!convincing(context, reading.side, mapped(context, map, context.mismatches),
+                  mapped(context, map, context.anywhere), hypotheses))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
   const Cause cause = reading.change != nullptr ? reading.change->cause : Cause::dtype_misread;
-  return Finding{{cause, reading_words(reading) + ": " + fitting_text(inquiry, all)},
+  return Finding{{cause, reading_words(reading) + ": " + fitting_text(context, all)},
                  all.exceptions};
 }
 
 namespace {
 
 template <typename Real>
-Result<MapTally> tally_placed(const Inquiry& inquiry, const PlacedMap& map) {
-  const ElementMap whole{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
-  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
+Result<MapTally> tally_indexed(const SearchContext& context, const IndexedMap& map) {
+  const ElementMap whole{.side = map.side, .narrow = {}, .wide = {}, .tolerance = map.tolerance};
+  const PairRows pairs(context.input.actual, context.input.golden, context.input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<MapTally> tallies(workers);
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
     ElementMap fitted = whole;
     for (std::uint64_t i = 0; i < run.values(); ++i) {
-      if (map.absolute) fitted.slack->absolute = map.absolute(run.first + i);
-      const Real value = map.side == MovedSide::actual ? run.actual[i] : run.golden[i];
+      if (map.absolute) fitted.tolerance->absolute = map.absolute(run.first + i);
+      const Real value = map.side == TransformedSide::actual ? run.actual[i] : run.golden[i];
       const auto result = static_cast<Real>(map.apply(run.first + i, value));
-      add_pair(inquiry, fitted, result, run.actual[i], run.golden[i], run.alike ? run.count : 1,
+      add_pair(context, fitted, result, run.actual[i], run.golden[i], run.alike ? run.count : 1,
                tallies[worker]);
     }
   }));
@@ -189,9 +190,9 @@ Result<MapTally> tally_placed(const Inquiry& inquiry, const PlacedMap& map) {
 }
 
 template <typename Real>
-Status visit_real(const Inquiry& inquiry, const FinitePair& visit) {
-  // In one order, or sums would differ in their last digit.
-  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution,
+Status visit_real(const SearchContext& context, const FinitePair& visit) {
+  // In row-major order, since sums would otherwise differ in their last digit.
+  const PairRows pairs(context.input.actual, context.input.golden, context.input.execution,
                        PairOrder::row_major);
   return pairs.walk<Real>([&](unsigned, std::uint64_t, const PairRun<Real>& run) {
     if (run.alike && run.actual[0] == run.golden[0]) return;
@@ -201,39 +202,40 @@ Status visit_real(const Inquiry& inquiry, const FinitePair& visit) {
   });
 }
 
-bool use_double(const Inquiry& inquiry) {
-  return PairRows(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution).use_double();
+bool use_double(const SearchContext& context) {
+  return PairRows(context.input.actual, context.input.golden, context.input.execution).use_double();
 }
 
 }  // namespace
 
-Result<MapTally> tally(const Inquiry& inquiry, const PlacedMap& map) {
-  return use_double(inquiry) ? tally_placed<double>(inquiry, map)
-                             : tally_placed<long double>(inquiry, map);
+Result<MapTally> tally(const SearchContext& context, const IndexedMap& map) {
+  return use_double(context) ? tally_indexed<double>(context, map)
+                             : tally_indexed<long double>(context, map);
 }
 
-Moved mapped(const PlacedMap& map, std::span<const Point> points) {
-  Moved moved;
+Predictions mapped(const IndexedMap& map, std::span<const Point> points) {
+  Predictions predicted;
   for (const Point& point : points)
-    moved.emplace_back(
-        map.apply(point.number, map.side == MovedSide::actual ? point.actual : point.golden));
-  return moved;
+    predicted.emplace_back(
+        map.apply(point.number, map.side == TransformedSide::actual ? point.actual : point.golden));
+  return predicted;
 }
 
-Moved fitted_values(const Inquiry& inquiry, const PlacedMap& map, std::span<const Point> points) {
-  const ElementMap fitted{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
-  Moved values = mapped(map, points);
+Predictions fitted_values(const SearchContext& context, const IndexedMap& map,
+                          std::span<const Point> points) {
+  const ElementMap fitted{.side = map.side, .narrow = {}, .wide = {}, .tolerance = map.tolerance};
+  Predictions values = mapped(map, points);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Point& point = points[i];
-    if (fit_of(*values[i], point.actual, point.golden, fitted, inquiry.agreement) != Fit::none)
-      values[i] = map.side == MovedSide::actual ? point.golden : point.actual;
+    if (fit_of(*values[i], point.actual, point.golden, fitted, context.agreement) != Fit::none)
+      values[i] = map.side == TransformedSide::actual ? point.golden : point.actual;
   }
   return values;
 }
 
-Status visit_finite(const Inquiry& inquiry, const FinitePair& visit) {
-  return use_double(inquiry) ? visit_real<double>(inquiry, visit)
-                             : visit_real<long double>(inquiry, visit);
+Status visit_finite(const SearchContext& context, const FinitePair& visit) {
+  return use_double(context) ? visit_real<double>(context, visit)
+                             : visit_real<long double>(context, visit);
 }
 
 Along along(const Dims& dims, std::size_t dim) {
@@ -247,22 +249,22 @@ namespace {
 template <typename Real>
 Fit fit_within(const ElementMap& map, Real mapped, Real actual, Real golden) {
   if (!std::isfinite(mapped) || !std::isfinite(actual) || !std::isfinite(golden)) return Fit::none;
-  const FitTolerance& slack = *map.slack;
-  const bool of_actual = map.side == MovedSide::actual;
+  const FitTolerance& tolerance = *map.tolerance;
+  const bool of_actual = map.side == TransformedSide::actual;
   const Real rest = std::abs((of_actual ? golden : actual) - mapped);
-  Real rounding = static_cast<Real>(slack.relative) * std::abs(mapped);
-  if (slack.amplified != nullptr) {
-    constexpr double kMost = 0.05;  // or anything would do where the function is steep
+  Real rounding = static_cast<Real>(tolerance.relative) * std::abs(mapped);
+  if (tolerance.amplified != nullptr) {
+    constexpr double kMost = 0.05;  // otherwise a steep function would fit anything
     const auto value = static_cast<double>(of_actual ? actual : golden);
-    const Real amplified = slack.amplified(value, slack.relative);
+    const Real amplified = tolerance.amplified(value, tolerance.relative);
     rounding += std::min<Real>(amplified, kMost * (1 + std::abs(mapped)));
   }
   if (rest <= rounding) return Fit::exact;
-  if (rest <= rounding + static_cast<Real>(slack.absolute)) return Fit::rounded;
-  if (slack.integer && rest < 1) return Fit::near;
-  Real most = std::min<Real>(slack.share_of_error * std::abs(actual - golden), slack.most);
-  if (slack.share_of_actual > 0)
-    most = std::min<Real>(most, slack.share_of_actual * std::abs(actual));
+  if (rest <= rounding + static_cast<Real>(tolerance.absolute)) return Fit::rounded;
+  if (tolerance.integer && rest < 1) return Fit::near;
+  Real most = std::min<Real>(tolerance.share_of_error * std::abs(actual - golden), tolerance.most);
+  if (tolerance.share_of_actual > 0)
+    most = std::min<Real>(most, tolerance.share_of_actual * std::abs(actual));
   return rest <= most ? Fit::near : Fit::none;
 }
 
@@ -281,43 +283,46 @@ const ElementMap::Apply<Real>& apply_of(const ElementMap& map) {
     return map.wide;
 }
 
-// How far `actual` is from what a fit makes of its partner.
+// Adds the distance of an element from the prediction.
 template <typename Real>
 void add_rest(Real rest, std::uint64_t weight, MapTally& tally) {
   if (!std::isfinite(rest)) return;
   tally.fitted += weight;
   int exponent = 0;
   const Real fraction = std::frexp(std::abs(rest), &exponent);
-  constexpr int kLeast = -1100;  // what is less adds nothing that could be seen
+  constexpr int kLeast = -1100;  // smaller ones would add nothing visible
   if (rest == 0 || exponent < kLeast) return;
   const Number number{static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 1, false,
                       Number::Class::finite};
   tally.squares.add_product(number, number, weight);
 }
 
-// For a fitted map only rounding to multiples is counted; the rest shows in the residual.
-bool counts_lenience(const ElementMap& map) { return !map.slack || map.slack->absolute > 0; }
+// Of a fitted map only rounding to multiples counts as lenient; the rest shows in the residual.
+bool counts_lenience(const ElementMap& map) {
+  return !map.tolerance || map.tolerance->absolute > 0;
+}
 
 template <typename Real>
 bool is_exact(const ElementMap& map, Real mapped, Real partner) {
   return std::isfinite(mapped) && std::isfinite(partner) &&
-         std::abs(partner - mapped) <= static_cast<Real>(map.slack->relative) * std::abs(mapped);
+         std::abs(partner - mapped) <=
+             static_cast<Real>(map.tolerance->relative) * std::abs(mapped);
 }
 
 Number number_of(double value) {
   return number::decode<DType::float64>(std::bit_cast<std::uint64_t>(value));
 }
 
-// Their squares, if double can be trusted with them.
+// Their squares; unset if double cannot represent the sum reliably.
 std::optional<Squares> squares_of(const std::array<double, kPairRun>& rests, std::uint64_t count) {
-  constexpr double kLeast = 0x1p-700;  // of smaller ones some may have vanished
+  constexpr double kLeast = 0x1p-700;  // below this, some squares may have underflowed
   const Squares squares = number_runs().squares(rests.data(), count, 0);
   if (squares.sum == 0 || (squares.sum > kLeast && std::isfinite(squares.sum))) return squares;
   return std::nullopt;
 }
 
-// Adds the squares of what the map leaves of pairs that fit it. They are summed up run by run, and
-// runs are cut by the tensors alone.
+// Adds the squares of what the map leaves of pairs that fit it. They are summed run by run, and the
+// runs depend on the tensors only.
 void add_rests(const double* mapped, const double* partner, std::uint64_t count,
                const PairBits& fit, MapTally& tally) {
   std::array<double, kPairRun> rests;
@@ -349,11 +354,11 @@ void add_rests(const long double* mapped, const long double* partner, std::uint6
     if (fit[i]) add_rest(partner[i] - mapped[i], 1, tally);
 }
 
-// Those that fit_within() says are exact where rounding is not amplified.
+// The pairs that fit_within() would call exact, where rounding is not amplified.
 PairBits within_rounding(const ElementMap& map, const double* from, const double* mapped,
                          const double* partner, std::uint64_t count) {
   PairBits fit;
-  predicted_run({from, mapped, partner, count}, map.slack->relative, fit.words.data());
+  predicted_run({from, mapped, partner, count}, map.tolerance->relative, fit.words.data());
   return fit;
 }
 
@@ -365,12 +370,12 @@ PairBits within_rounding(const ElementMap& map, const long double* from, const l
   return fit;
 }
 
-// As add_pair() for each of them.
+// add_pair() for each of the pairs.
 template <typename Real>
-void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped,
+void add_pairs(const SearchContext& context, const ElementMap& map, const Real* mapped,
                const Real* actual, const Real* golden, std::uint64_t count, MapTally& tally) {
-  const bool of_actual = map.side == MovedSide::actual;
-  const Agreement& agreement = inquiry.agreement;
+  const bool of_actual = map.side == TransformedSide::actual;
+  const Agreement& agreement = context.agreement;
   const Real* left = of_actual ? mapped : actual;
   const Real* right = of_actual ? golden : mapped;
   PairBits fit = agreeing(left, right, count, agreement);
@@ -380,7 +385,7 @@ void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped
       agreeing(of_actual ? actual : mapped, of_actual ? mapped : golden, count, agreement);
   const PairBits agreed = agreeing(actual, golden, count, agreement);
   const Real* partner = of_actual ? golden : actual;
-  if (map.slack && (fit.count() != count || lenient.count() != 0)) {
+  if (map.tolerance && (fit.count() != count || lenient.count() != 0)) {
     const PairBits exact =
         within_rounding(map, of_actual ? actual : golden, mapped, partner, count);
     fit |= exact;
@@ -394,7 +399,7 @@ void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped
       if (within == Fit::near) add_near(partner[i] - mapped[i], mapped[i], 1, tally);
     });
   }
-  if (map.slack) add_rests(mapped, partner, count, fit, tally);
+  if (map.tolerance) add_rests(mapped, partner, count, fit, tally);
   tally.elements += count;
   tally.exceptions += count - fit.count();
   tally.telling += count - same.count();
@@ -406,25 +411,25 @@ void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped
 }
 
 template <typename Real>
-void add_run(const Inquiry& inquiry, const ElementMap& map, const PairRun<Real>& run,
+void add_run(const SearchContext& context, const ElementMap& map, const PairRun<Real>& run,
              MapTally& tally) {
-  const bool of_actual = map.side == MovedSide::actual;
+  const bool of_actual = map.side == TransformedSide::actual;
   std::array<Real, kPairRun> mapped;
   apply_of<Real>(map)(of_actual ? run.actual : run.golden,
                       of_actual ? run.actual_codes : run.golden_codes, run.values(), mapped.data());
   if (run.alike)
-    add_pair(inquiry, map, mapped[0], *run.actual, *run.golden, run.count, tally);
+    add_pair(context, map, mapped[0], *run.actual, *run.golden, run.count, tally);
   else
-    add_pairs(inquiry, map, mapped.data(), run.actual, run.golden, run.count, tally);
+    add_pairs(context, map, mapped.data(), run.actual, run.golden, run.count, tally);
 }
 
 template <typename Real>
-Result<MapTally> tally_all(const Inquiry& inquiry, const ElementMap& map) {
-  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
+Result<MapTally> tally_all(const SearchContext& context, const ElementMap& map) {
+  const PairRows pairs(context.input.actual, context.input.golden, context.input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<MapTally> tallies(workers);
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
-    add_run(inquiry, map, run, tallies[worker]);
+    add_run(context, map, run, tallies[worker]);
   }));
   MapTally all;
   for (const MapTally& one : tallies) all.add(one);
@@ -455,45 +460,45 @@ double MapTally::residual() const {
 }
 
 template <typename Real>
-void add_pair(const Inquiry& inquiry, const ElementMap& map, Real mapped, Real actual, Real golden,
-              std::uint64_t weight, MapTally& tally) {
-  const Agreement& agreement = inquiry.agreement;
+void add_pair(const SearchContext& context, const ElementMap& map, Real mapped, Real actual,
+              Real golden, std::uint64_t weight, MapTally& tally) {
+  const Agreement& agreement = context.agreement;
   const Fit fit = fit_of(mapped, actual, golden, map, agreement);
-  const bool telling = map.side == MovedSide::actual ? !agrees(actual, mapped, agreement)
-                                                     : !agrees(mapped, golden, agreement);
+  const bool telling = map.side == TransformedSide::actual ? !agrees(actual, mapped, agreement)
+                                                           : !agrees(mapped, golden, agreement);
   const bool mismatch = !agrees(actual, golden, agreement);
-  const Real rest = (map.side == MovedSide::actual ? golden : actual) - mapped;
+  const Real rest = (map.side == TransformedSide::actual ? golden : actual) - mapped;
   tally.elements += weight;
-  const bool of_actual = map.side == MovedSide::actual;
+  const bool of_actual = map.side == TransformedSide::actual;
   const bool known =
       accepted(of_actual ? mapped : actual, of_actual ? golden : mapped, agreement) ||
-      (map.slack && is_exact(map, mapped, of_actual ? golden : actual));
+      (map.tolerance && is_exact(map, mapped, of_actual ? golden : actual));
   if (fit == Fit::none) tally.exceptions += weight;
   if ((fit == Fit::rounded || fit == Fit::exact) && !known && counts_lenience(map))
     tally.lenient += weight;
   if (fit == Fit::near) add_near(rest, mapped, weight, tally);
-  if (map.slack && fit != Fit::none) add_rest(rest, weight, tally);
+  if (map.tolerance && fit != Fit::none) add_rest(rest, weight, tally);
   if (telling) tally.telling += weight;
   if (mismatch) tally.mismatched += weight;
   if (fit != Fit::none && telling && mismatch) tally.confirmed += weight;
 }
 
-template void add_pair(const Inquiry&, const ElementMap&, double, double, double, std::uint64_t,
-                       MapTally&);
-template void add_pair(const Inquiry&, const ElementMap&, long double, long double, long double,
+template void add_pair(const SearchContext&, const ElementMap&, double, double, double,
                        std::uint64_t, MapTally&);
+template void add_pair(const SearchContext&, const ElementMap&, long double, long double,
+                       long double, std::uint64_t, MapTally&);
 
-// Two steps of the coarser dtype, or half a step where steps are large.
-double relative_slack(const Agreement& agreement) {
+// Two steps of the coarser dtype, or half a step if it has few significant bits.
+double rounding_tolerance(const Agreement& agreement) {
   constexpr int kFine = 8;  // significant bits
   const StepGrid& grid = agreement.grid;
   if (grid.integer || grid.precision == 1) return 0;
   return std::ldexp(1.0, grid.precision < kFine ? -grid.precision : 2 - grid.precision);
 }
 
-std::string fitting_text(const Inquiry& inquiry, const MapTally& tally) {
+std::string fitting_text(const SearchContext& context, const MapTally& tally) {
   return share_text(tally.elements - tally.exceptions, tally.elements) +
-         within_text(inquiry, tally.lenient);
+         within_text(context, tally.lenient);
 }
 
 std::string residual_text(const MapTally& tally) {
@@ -503,56 +508,58 @@ std::string residual_text(const MapTally& tally) {
 template <typename Real>
 Fit fit_of(Real mapped, Real actual, Real golden, const ElementMap& map,
            const Agreement& agreement) {
-  const bool agree = map.side == MovedSide::actual ? agrees(mapped, golden, agreement)
-                                                   : agrees(actual, mapped, agreement);
+  const bool agree = map.side == TransformedSide::actual ? agrees(mapped, golden, agreement)
+                                                         : agrees(actual, mapped, agreement);
   if (agree) return Fit::exact;
-  return map.slack ? fit_within(map, mapped, actual, golden) : Fit::none;
+  return map.tolerance ? fit_within(map, mapped, actual, golden) : Fit::none;
 }
 
 template Fit fit_of(double, double, double, const ElementMap&, const Agreement&);
 template Fit fit_of(long double, long double, long double, const ElementMap&, const Agreement&);
 
-Result<MapTally> tally(const Inquiry& inquiry, const ElementMap& map) {
-  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
-  return pairs.use_double() ? tally_all<double>(inquiry, map)
-                            : tally_all<long double>(inquiry, map);
+Result<MapTally> tally(const SearchContext& context, const ElementMap& map) {
+  const PairRows pairs(context.input.actual, context.input.golden, context.input.execution);
+  return pairs.use_double() ? tally_all<double>(context, map)
+                            : tally_all<long double>(context, map);
 }
 
-bool bears_out(const Inquiry&, const MapTally& tally) {
+bool confirms(const SearchContext&, const MapTally& tally) {
   return tally.confirmed > 0 && tally.exceptions <= tally.mismatched / 100 &&
          2 * tally.confirmed >= tally.telling;
 }
 
-Moved fitted_values(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points) {
-  Moved values = mapped(inquiry, map, points);
+Predictions fitted_values(const SearchContext& context, const ElementMap& map,
+                          std::span<const Point> points) {
+  Predictions values = mapped(context, map, points);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Point& point = points[i];
-    if (fit_of(*values[i], point.actual, point.golden, map, inquiry.agreement) != Fit::none)
-      values[i] = map.side == MovedSide::actual ? point.golden : point.actual;
+    if (fit_of(*values[i], point.actual, point.golden, map, context.agreement) != Fit::none)
+      values[i] = map.side == TransformedSide::actual ? point.golden : point.actual;
   }
   return values;
 }
 
-bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map) {
-  const std::span all(inquiry.anywhere);
+bool fits_anywhere(const SearchContext& context, const ElementMap& map) {
+  const std::span all(context.anywhere);
   std::size_t wrong = 0;
-  // Most maps fail at the first few.
+  // Most maps fail at the first few points.
   for (std::size_t at = 0, count = 4; at < all.size(); at += count, count *= 2) {
     const std::span some = all.subspan(at, std::min(count, all.size() - at));
-    const Moved values = mapped(inquiry, map, some);
+    const Predictions values = mapped(context, map, some);
     for (std::size_t i = 0; i < some.size(); ++i)
-      if (fit_of(*values[i], some[i].actual, some[i].golden, map, inquiry.agreement) == Fit::none)
+      if (fit_of(*values[i], some[i].actual, some[i].golden, map, context.agreement) == Fit::none)
         ++wrong;
     if (50 * wrong > all.size() + 50) return false;
   }
   return true;
 }
 
-Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points) {
-  const bool of_actual = map.side == MovedSide::actual;
-  const DType dtype = of_actual ? inquiry.input.actual.dtype() : inquiry.input.golden.dtype();
+Predictions mapped(const SearchContext& context, const ElementMap& map,
+                   std::span<const Point> points) {
+  const bool of_actual = map.side == TransformedSide::actual;
+  const DType dtype = of_actual ? context.input.actual.dtype() : context.input.golden.dtype();
   const std::size_t bytes = info(dtype).buffer_bytes();
-  Moved moved;
+  Predictions predicted;
   std::array<std::byte, sizeof(std::uint64_t)> code;
   for (const Point& point : points) {
     const std::uint64_t bits = of_actual ? point.actual_code : point.golden_code;
@@ -560,9 +567,9 @@ Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Poin
     const long double value = of_actual ? point.actual : point.golden;
     long double out = 0;
     map.wide(&value, code.data(), 1, &out);
-    moved.emplace_back(out);
+    predicted.emplace_back(out);
   }
-  return moved;
+  return predicted;
 }
 
 }  // namespace btf::hints

@@ -1,4 +1,4 @@
-// Elements of every index of one dim, at some indices of the other dims.
+// Recognises an index of one dim by its elements at some indices of the other dims.
 #include "diff/hints/models/index_order.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "btf/try.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/grids.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
 #include "diff/hints/models/reordering.h"
 #include "elements/cast.h"
@@ -31,7 +31,7 @@ class ColumnReader {
  public:
   static Result<ColumnReader> open(const DiffSide& side, std::size_t dim);
 
-  // At `row` of along(dims, dim).
+  // The column at row `row` of along(dims, dim).
   Result<Column> read(std::uint64_t row);
 
  private:
@@ -45,7 +45,7 @@ class ColumnReader {
   Buffer buffer_;
 };
 
-// Golden's numbers of a column in order, to count and find those that agree with one of actual's.
+// A column of golden, sorted, to count and find the numbers that agree with one of actual's.
 class SortedColumn {
  public:
   SortedColumn(const Column& golden, const Agreement& agreement);
@@ -63,7 +63,7 @@ class SortedColumn {
   const Column* golden_;
   const Agreement* agreement_;
   std::vector<std::uint32_t> order_;  // NaN last
-  std::size_t numbers_ = 0;           // that are not NaN
+  std::size_t numbers_ = 0;           // numbers that are not NaN
 };
 
 Result<ColumnReader> ColumnReader::open(const DiffSide& side, std::size_t dim) {
@@ -94,7 +94,7 @@ SortedColumn::SortedColumn(const Column& golden, const Agreement& agreement)
                     [&](std::uint32_t i) { return std::pair(golden[i], i); });
 }
 
-// Numbers that agree lie around the number, without gaps.
+// Numbers that agree with `actual` form one interval around it.
 SortedColumn::Window SortedColumn::agreeing(long double actual) const {
   if (std::isnan(actual)) return {numbers_, order_.size()};
   const auto begin = order_.begin();
@@ -109,17 +109,19 @@ SortedColumn::Window SortedColumn::agreeing(long double actual) const {
   return {static_cast<std::size_t>(low - begin), static_cast<std::size_t>(high - begin)};
 }
 
-constexpr std::uint64_t kMaxValues = 1U << 18;  // that are kept of a side
-constexpr std::size_t kMaxCells = 16;           // by which an index is known
-constexpr std::size_t kProbes = 4;              // indices that are looked at first
-constexpr std::uint64_t kMaxLooks = 1U << 24;   // pairs of indices
-constexpr std::uint64_t kMaxStrange = 4;        // one of so many of those that differ
-constexpr std::uint64_t kMaxMissing = 50;       // likewise, in a list
-constexpr std::size_t kMaxWeighed = 512;        // indices whose chance is asked
+constexpr std::uint64_t kMaxValues = 1U << 18;  // kept per side
+constexpr std::size_t kMaxCells = 16;           // cells by which an index is recognised
+constexpr std::size_t kProbes = 4;              // indices that are tried first
+constexpr std::uint64_t kMaxLooks = 1U << 24;   // comparisons of two indices
+constexpr std::uint64_t kMaxUnmatched =
+    4;  // at most one in this many indices that differ may match none
+constexpr std::uint64_t kMaxMissing =
+    50;  // the same for indices that do not occur, if there is one cell
+constexpr std::size_t kMaxWeighed = 512;  // indices whose chance is computed
 
-// The cells of an index: rows along the dim, those first where mismatches are the rarest.
-std::vector<std::uint64_t> cells_of(const Inquiry& inquiry, const Along& place) {
-  const std::uint64_t rows = inquiry.elements / place.size;
+// The cells of an index: rows along the dim, starting with those of the rarest mismatches.
+std::vector<std::uint64_t> cells_of(const SearchContext& context, const Along& place) {
+  const std::uint64_t rows = context.elements / place.size;
   const std::uint64_t most = std::min<std::uint64_t>(kMaxCells, kMaxValues / place.size);
   std::vector<std::uint64_t> cells;
   if (rows <= most) {
@@ -127,24 +129,24 @@ std::vector<std::uint64_t> cells_of(const Inquiry& inquiry, const Along& place) 
     std::iota(cells.begin(), cells.end(), 0U);
     return cells;
   }
-  for (const std::size_t i : inquiry.rarest) {
-    const std::uint64_t row = place.row(inquiry.mismatches[i].number);
+  for (const std::size_t i : context.rarest) {
+    const std::uint64_t row = place.row(context.mismatches[i].number);
     if (std::ranges::find(cells, row) == cells.end()) cells.push_back(row);
     if (cells.size() == most) break;
   }
   return cells;
 }
 
-// An index of actual that has a mismatch, and those of golden that are like it so far.
+// An index of actual that has a mismatch, and the indices of golden that match it so far.
 struct Probe {
   std::uint64_t index = 0;
   std::vector<std::uint32_t> like{};
 };
 
-std::vector<Probe> probes_of(const Inquiry& inquiry, const Along& place) {
+std::vector<Probe> probes_of(const SearchContext& context, const Along& place) {
   std::vector<Probe> probes;
-  for (const std::size_t i : inquiry.rarest) {
-    const std::uint64_t index = place.index(inquiry.mismatches[i].number);
+  for (const std::size_t i : context.rarest) {
+    const std::uint64_t index = place.index(context.mismatches[i].number);
     if (std::ranges::find(probes, index, &Probe::index) != probes.end()) continue;
     Probe& probe = probes.emplace_back(Probe{index});
     probe.like.resize(place.size);
@@ -167,19 +169,19 @@ struct Table {
   }
 };
 
-// Columns of golden as long as half of the probes have their like in them: mostly one.
-Result<bool> read_golden(const Inquiry& inquiry, std::size_t dim, Table& table) {
-  const Along place = along(inquiry.input.golden.dims(), dim);
-  std::vector<Probe> probes = probes_of(inquiry, place);
-  BTF_ASSIGN(ColumnReader reader, ColumnReader::open(inquiry.input.golden, dim));
+// Reads columns of golden while half of the probes have a match; most often one column decides.
+Result<bool> read_golden(const SearchContext& context, std::size_t dim, Table& table) {
+  const Along place = along(context.input.golden.dims(), dim);
+  std::vector<Probe> probes = probes_of(context, place);
+  BTF_ASSIGN(ColumnReader reader, ColumnReader::open(context.input.golden, dim));
   for (const std::uint64_t cell : table.cells) {
     BTF_ASSIGN(Column column, reader.read(cell));
     std::vector<std::uint64_t> numbers;
     for (const Probe& probe : probes) numbers.push_back(place.number(cell, probe.index));
-    BTF_ASSIGN(const std::vector<long double> actual, inquiry.actual->values(numbers));
+    BTF_ASSIGN(const std::vector<long double> actual, context.actual->values(numbers));
     for (std::size_t p = 0; p < probes.size(); ++p)
       std::erase_if(probes[p].like, [&](std::uint32_t i) {
-        return !sampled_agree(actual[p], column[i], inquiry.agreement);
+        return !sampled_agree(actual[p], column[i], context.agreement);
       });
     const auto lost =
         std::ranges::count_if(probes, [](const Probe& probe) { return probe.like.empty(); });
@@ -191,10 +193,10 @@ Result<bool> read_golden(const Inquiry& inquiry, std::size_t dim, Table& table) 
 
 class Matching {
  public:
-  Matching(const Inquiry& inquiry, const Table& table)
-      : agreement_(inquiry.agreement), table_(table), taken_(table.golden[0].size(), 0) {
+  Matching(const SearchContext& context, const Table& table)
+      : agreement_(context.agreement), table_(table), taken_(table.golden[0].size(), 0) {
     for (const Column& column : table.golden) sorted_.emplace_back(column, agreement_);
-    order_.source.assign(taken_.size(), kNowhere);
+    order_.source.assign(taken_.size(), kNoIndex);
   }
 
   std::optional<IndexOrder> run() {
@@ -205,7 +207,8 @@ class Matching {
       else
         others_.push_back(static_cast<std::uint32_t>(i));
     if (others_.size() < 2) return std::nullopt;
-    // Single numbers, the least first: each then takes the least that is left.
+    // With a single cell, assign the smallest number first: each then takes the smallest that is
+    // left.
     const Column& first = table_.actual[0];
     if (table_.actual.size() == 1)
       std::ranges::stable_sort(others_, [&](std::uint32_t a, std::uint32_t b) {
@@ -213,13 +216,14 @@ class Matching {
       });
     for (const std::uint32_t i : others_) {
       if (!match(i)) return std::nullopt;
-      if (kMaxStrange * order_.strange > others_.size()) return std::nullopt;
+      if (kMaxUnmatched * order_.unmatched > others_.size()) return std::nullopt;
     }
     for (const std::uint8_t times : taken_) {
       if (times == 0) ++order_.missing;
       if (times > 1) ++order_.repeated;
     }
-    // A single number may occur elsewhere by chance: it is an order only if each occurs once.
+    // A single number may occur elsewhere by chance, so nearly every number must occur exactly
+    // once.
     const std::uint64_t allowed =
         table_.actual.size() == 1 ? others_.size() / kMaxMissing : others_.size() / 2;
     if (order_.missing > allowed) return std::nullopt;
@@ -234,7 +238,7 @@ class Matching {
     if (i != j) ++order_.moved;
   }
 
-  // False: it takes too long.
+  // Returns false if it takes too long.
   bool match(std::uint32_t i) {
     const std::uint32_t next = last_ + 1;
     if (next < taken_.size() && taken_[next] == 0 && table_.alike(i, next, agreement_)) {
@@ -250,16 +254,16 @@ class Matching {
       least = window;
       column = &one;
     }
-    std::uint32_t found = kNowhere;
+    std::uint32_t found = kNoIndex;
     for (std::size_t at = least.begin; at < least.end; ++at) {
       const std::uint32_t j = column->index(at);
       if (++looks_ > kMaxLooks) return false;
-      if ((taken_[j] != 0 && found != kNowhere) || !table_.alike(i, j, agreement_)) continue;
+      if ((taken_[j] != 0 && found != kNoIndex) || !table_.alike(i, j, agreement_)) continue;
       found = j;
       if (taken_[j] == 0) break;
     }
-    if (found == kNowhere) {
-      ++order_.strange;
+    if (found == kNoIndex) {
+      ++order_.unmatched;
       return true;
     }
     last_ = found;
@@ -267,17 +271,17 @@ class Matching {
     return true;
   }
 
-  // As if the cells knew nothing of each other: how many of golden's would be like it in all.
+  // Treats cells as independent: how many of golden's indices would match this one.
   double bits_of_rows() const {
     double bits = 0;
     std::size_t weighed = 0;
-    std::uint32_t before = kNowhere;
+    std::uint32_t before = kNoIndex;
     const auto size = static_cast<double>(taken_.size());
     for (const std::uint32_t i : others_) {
       const std::uint32_t j = order_.source[i];
-      if (j == kNowhere || j == i) continue;
-      // The same over and over says no more than once.
-      if (before != kNowhere && table_.alike(before, j, agreement_)) continue;
+      if (j == kNoIndex || j == i) continue;
+      // Repetitions of the same row are evidence only once.
+      if (before != kNoIndex && table_.alike(before, j, agreement_)) continue;
       before = i;
       double like = std::log2(size);
       for (std::size_t c = 0; c < sorted_.size(); ++c)
@@ -289,8 +293,8 @@ class Matching {
     return bits;
   }
 
-  // Nearly every single number may occur by chance. Either golden's are far apart, or each occurs
-  // just as often as in golden.
+  // Nearly any single number may occur by chance. It is evidence if golden's numbers are far apart,
+  // or if each occurs exactly as often as in golden.
   double bits_of_numbers() const { return std::max(bits_of_places(), bits_of_counts()); }
 
   double bits_of_places() const {
@@ -307,7 +311,7 @@ class Matching {
     numbers.erase(different.begin(), different.end());
     for (const std::uint32_t i : others_) {
       const long double number = table_.actual[0][i];
-      if (order_.source[i] == kNowhere || !std::isfinite(number)) continue;
+      if (order_.source[i] == kNoIndex || !std::isfinite(number)) continue;
       const auto at = std::ranges::lower_bound(numbers, number);
       if (at == numbers.begin() || at + 1 >= numbers.end()) continue;
       long double step = std::max(binary->step_at(number), even ? even->step() : 0);
@@ -356,14 +360,14 @@ class Matching {
   const Agreement& agreement_;
   const Table& table_;
   std::vector<SortedColumn> sorted_;
-  std::vector<std::uint8_t> taken_;  // how often, up to twice
+  std::vector<std::uint8_t> taken_;  // how often each was matched, at most 2
   std::vector<std::uint32_t> others_;
   IndexOrder order_;
-  std::uint32_t last_ = kNowhere;
+  std::uint32_t last_ = kNoIndex;
   std::uint64_t looks_ = 0;
 };
 
-// 1 for ascending, -1 for descending numbers that are not all alike, else 0.
+// 1 for ascending, -1 for descending numbers with enough distinct values, else 0.
 int direction_of(const Column& column) {
   constexpr std::size_t kEnough = 8;
   DistinctNumbers<kEnough> distinct;
@@ -402,17 +406,17 @@ std::string sorted_text(const Table& table, const Dims& dims, std::size_t dim) {
 
 }  // namespace
 
-Result<std::optional<IndexOrder>> find_index_order(const Inquiry& inquiry, std::size_t dim) {
-  const Dims& dims = inquiry.input.golden.dims();
-  Table table{.cells = cells_of(inquiry, along(dims, dim)), .actual = {}, .golden = {}};
-  BTF_ASSIGN(const bool worth, read_golden(inquiry, dim, table));
+Result<std::optional<IndexOrder>> find_index_order(const SearchContext& context, std::size_t dim) {
+  const Dims& dims = context.input.golden.dims();
+  Table table{.cells = cells_of(context, along(dims, dim)), .actual = {}, .golden = {}};
+  BTF_ASSIGN(const bool worth, read_golden(context, dim, table));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(ColumnReader reader, ColumnReader::open(inquiry.input.actual, dim));
+  BTF_ASSIGN(ColumnReader reader, ColumnReader::open(context.input.actual, dim));
   for (const std::uint64_t cell : table.cells) {
     BTF_ASSIGN(Column column, reader.read(cell));
     table.actual.push_back(std::move(column));
   }
-  std::optional<IndexOrder> order = Matching(inquiry, table).run();
+  std::optional<IndexOrder> order = Matching(context, table).run();
   if (order) order->sorted = sorted_text(table, dims, dim);
   return order;
 }

@@ -1,5 +1,4 @@
-// Which index of golden's dim stands at each of actual's, where the indices of one dim are in
-// another order.
+// Finds the order in which the indices of one of golden's dims occur in actual.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +12,18 @@
 namespace btf::hints {
 
 struct IndexOrder {
-  std::vector<std::uint32_t> source;  // golden's of each of actual's; kNowhere: none is like it
-  std::uint64_t moved = 0;            // those that are another one's
-  std::uint64_t strange = 0;          // like none
-  std::uint64_t repeated = 0;         // of golden, that occur at more than one index
-  std::uint64_t missing = 0;          // of golden, that stand nowhere
-  double bits = 0;                    // -log2 of the chance that so many find their like
-  std::string sorted{};               // "descending order of [:, 4]", where it is
+  std::vector<std::uint32_t>
+      source;                   // for each index of actual, golden's; kNoIndex if none matches
+  std::uint64_t moved = 0;      // indices that match another index of golden
+  std::uint64_t unmatched = 0;  // indices that match none
+  std::uint64_t repeated = 0;   // indices of golden that occur more than once
+  std::uint64_t missing = 0;    // indices of golden that do not occur
+  double bits = 0;              // -log2 of the chance of this many matches
+  std::string sorted{};         // "descending order of [:, 4]" if golden was sorted, else empty
 };
 
-// By some elements of every index. Dense sides, dims in bounds; nothing where most indices that
-// differ have no equal, by a few columns of golden.
-Result<std::optional<IndexOrder>> find_index_order(const Inquiry& inquiry, std::size_t dim);
+// Compares some elements of every index. The sides are dense and `dim` is in range. Unset where
+// most indices that differ have no match, as a few columns of golden show.
+Result<std::optional<IndexOrder>> find_index_order(const SearchContext& context, std::size_t dim);
 
 }  // namespace btf::hints

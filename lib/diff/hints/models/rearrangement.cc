@@ -8,7 +8,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/pairs/rows.h"
 #include "elements/cast.h"
 #include "kernels/number/widen.h"
@@ -16,13 +16,15 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kSmall = 512U << 10;  // elements; golden is loaded and every shift tried
-constexpr std::uint64_t kWindow = 32U << 10;  // of larger ones, that far on either side
+constexpr std::uint64_t kSmall =
+    512U << 10;  // elements of golden that are loaded at once, so that every shift is tried
+constexpr std::uint64_t kWindow =
+    32U << 10;  // for larger tensors, the largest shift in either direction
 constexpr std::size_t kAnchors = 8;
-constexpr std::int64_t kAlongDims = 16;         // of larger ones, so many steps along every dim
-constexpr std::uint64_t kMaxTrials = 8U << 20;  // pairs looked at
+constexpr std::int64_t kAlongDims = 16;         // for larger tensors, the most steps along each dim
+constexpr std::uint64_t kMaxTrials = 8U << 20;  // pairs compared
 constexpr std::size_t kMaxCandidates = 32;
-constexpr std::size_t kAlwaysTried = 3;  // mismatches that nearly every shift is tried with
+constexpr std::size_t kAlwaysTried = 3;  // mismatches with which nearly every shift is tried
 
 Shift flat_shift(std::int64_t by) { return {.by = by, .alignment = {.lag = by}}; }
 
@@ -48,14 +50,14 @@ std::optional<std::uint64_t> source_of(std::uint64_t position, std::uint64_t cou
     const std::uint64_t along = position / alignment.inner % alignment.extent;
     if (along < alignment.begin || along >= alignment.end) return std::nullopt;
   }
-  // Wraps to something large where it is below zero.
+  // Wraps to a large number if it is below zero.
   const std::uint64_t source = position - static_cast<std::uint64_t>(alignment.lag);
   if (source >= count) return std::nullopt;
   return source;
 }
 
-// By 1, -1, 2, -2, ... along every dim that has another before it; the first is the flat order.
-// Until `look` says that it is enough.
+// Calls look() for shifts by 1, -1, 2, -2, ... along every dim but the outermost one that has more
+// than one index, which is the flat order, until it returns false.
 template <typename Look>
 bool along_dims(const Dims& dims, std::uint64_t most, Look look) {
   std::uint64_t outer = 1;
@@ -68,7 +70,7 @@ bool along_dims(const Dims& dims, std::uint64_t most, Look look) {
   return true;
 }
 
-// With which of golden's elements a number agrees.
+// The elements of golden that a number agrees with.
 template <typename Real>
 class Partners {
  public:
@@ -81,7 +83,7 @@ class Partners {
   }
   bool operator[](std::uint64_t i) const { return bits_[i / kPairRun][i % kPairRun]; }
 
-  // visit(i), ascending
+  // Calls visit(i) for each of them, in ascending order.
   template <typename Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t run = 0; run < bits_.size(); ++run)
@@ -92,18 +94,18 @@ class Partners {
   std::vector<PairBits> bits_;
 };
 
-// The mismatches of the sample against a golden that is at hand.
+// Tries shifts of the sampled mismatches within a golden that is in memory.
 template <typename Real>
 class Trials {
  public:
-  Trials(const Inquiry& inquiry, const ShiftSpace& space, std::vector<Real> golden)
-      : inquiry_(inquiry), golden_(std::move(golden)) {
-    for (const std::size_t i : inquiry.rarest) {
-      positions_.push_back(position_of(space, inquiry.mismatches[i]));
-      actual_.push_back(static_cast<Real>(inquiry.mismatches[i].actual));
+  Trials(const SearchContext& context, const ShiftSpace& space, std::vector<Real> golden)
+      : context_(context), golden_(std::move(golden)) {
+    for (const std::size_t i : context.rarest) {
+      positions_.push_back(position_of(space, context.mismatches[i]));
+      actual_.push_back(static_cast<Real>(context.mismatches[i].actual));
     }
     for (std::size_t i = 0; i < std::min(kAlwaysTried, actual_.size()); ++i)
-      partners_.emplace_back(actual_[i], golden_, inquiry.agreement);
+      partners_.emplace_back(actual_[i], golden_, context.agreement);
   }
 
   bool exhausted() const { return trials_ > kMaxTrials; }
@@ -125,21 +127,21 @@ class Trials {
  private:
   bool agree(std::size_t i, std::uint64_t source) const {
     return i < partners_.size() ? partners_[i][source]
-                                : agrees(actual_[i], golden_[source], inquiry_.agreement);
+                                : agrees(actual_[i], golden_[source], context_.agreement);
   }
 
-  const Inquiry& inquiry_;
+  const SearchContext& context_;
   std::vector<Real> golden_;
   std::vector<std::uint64_t> positions_;
   std::vector<Real> actual_;
-  std::vector<Partners<Real>> partners_;  // of the first ones
+  std::vector<Partners<Real>> partners_;  // of the first mismatches
   std::uint64_t trials_ = 0;
 };
 
 template <typename Real>
-Result<std::vector<Real>> read_golden(const Inquiry& inquiry, const ShiftSpace& space,
+Result<std::vector<Real>> read_golden(const SearchContext& context, const ShiftSpace& space,
                                       std::uint64_t begin, std::uint64_t count) {
-  const DiffSide& golden = inquiry.input.golden;
+  const DiffSide& golden = context.input.golden;
   BTF_ASSIGN(FlatStream stream, FlatStream::open(golden, space.streams.golden, begin));
   std::vector<std::byte> codes(count * info(golden.dtype()).buffer_bytes());
   BTF_TRY(stream.read(count, codes.data()));
@@ -149,9 +151,9 @@ Result<std::vector<Real>> read_golden(const Inquiry& inquiry, const ShiftSpace& 
 }
 
 template <typename Real>
-Result<ShiftCandidates> try_all(const Inquiry& inquiry, const ShiftSpace& space) {
-  BTF_ASSIGN(std::vector<Real> golden, read_golden<Real>(inquiry, space, 0, space.count));
-  Trials<Real> trials(inquiry, space, std::move(golden));
+Result<ShiftCandidates> try_all(const SearchContext& context, const ShiftSpace& space) {
+  BTF_ASSIGN(std::vector<Real> golden, read_golden<Real>(context, space, 0, space.count));
+  Trials<Real> trials(context, space, std::move(golden));
   ShiftCandidates candidates;
   const auto look = [&](const Shift& shift) {
     candidates.tried += 1;
@@ -164,21 +166,22 @@ Result<ShiftCandidates> try_all(const Inquiry& inquiry, const ShiftSpace& space)
   return candidates;
 }
 
-// Shifts that explain all anchors but one: golden around each of them is compared with it.
+// Finds shifts that explain all anchors but one, by comparing each anchor with golden around it.
 template <typename Real>
-Status look_around(const Inquiry& inquiry, const ShiftSpace& space, ShiftCandidates& candidates) {
+Status look_around(const SearchContext& context, const ShiftSpace& space,
+                   ShiftCandidates& candidates) {
   std::vector<std::uint8_t> hits(2 * kWindow + 1);  // by lag + kWindow
   std::vector<std::uint8_t> tries(hits.size());
-  for (std::size_t i = 0; i < std::min(kAnchors, inquiry.rarest.size()); ++i) {
-    const Point& anchor = inquiry.mismatches[inquiry.rarest[i]];
+  for (std::size_t i = 0; i < std::min(kAnchors, context.rarest.size()); ++i) {
+    const Point& anchor = context.mismatches[context.rarest[i]];
     const std::uint64_t position = position_of(space, anchor);
     const std::uint64_t begin = position > kWindow ? position - kWindow : 0;
     const std::uint64_t end = std::min(position + kWindow + 1, space.count);
     BTF_ASSIGN(const std::vector<Real> golden,
-               read_golden<Real>(inquiry, space, begin, end - begin));
+               read_golden<Real>(context, space, begin, end - begin));
     const std::uint64_t first_lag = position + kWindow - begin;
     for (std::uint64_t at = 0; at < end - begin; ++at) ++tries[first_lag - at];
-    const Partners<Real> partners(static_cast<Real>(anchor.actual), golden, inquiry.agreement);
+    const Partners<Real> partners(static_cast<Real>(anchor.actual), golden, context.agreement);
     partners.for_each([&](std::uint64_t at) { ++hits[first_lag - at]; });
   }
   candidates.tried += static_cast<double>(hits.size());
@@ -196,13 +199,13 @@ Status look_around(const Inquiry& inquiry, const ShiftSpace& space, ShiftCandida
   return {};
 }
 
-// One search of a COO side for all that a first look at these needs.
-Status fetch_ahead(const Inquiry& inquiry, const ShiftSpace& space,
+// Looks up in one search of a COO side all elements that a first look at these shifts needs.
+Status fetch_ahead(const SearchContext& context, const ShiftSpace& space,
                    const std::vector<Shift>& shifts) {
   std::vector<std::uint64_t> numbers;
   for (const Shift& shift : shifts)
-    for (std::size_t i = 0; i < std::min(kAnchors, inquiry.rarest.size()); ++i)
-      if (const auto place = place_of(space, shift, inquiry.mismatches[inquiry.rarest[i]]))
+    for (std::size_t i = 0; i < std::min(kAnchors, context.rarest.size()); ++i)
+      if (const auto place = place_of(space, shift, context.mismatches[context.rarest[i]]))
         numbers.push_back(*place);
   auto fetched = space.golden->codes(numbers);
   if (!fetched) return std::unexpected(std::move(fetched).error());
@@ -210,24 +213,24 @@ Status fetch_ahead(const Inquiry& inquiry, const ShiftSpace& space,
 }
 
 template <typename Real>
-Result<ShiftCandidates> try_near(const Inquiry& inquiry, const ShiftSpace& space) {
+Result<ShiftCandidates> try_near(const SearchContext& context, const ShiftSpace& space) {
   ShiftCandidates candidates;
   along_dims(space.dims, kAlongDims, [&](const Shift& shift) {
     candidates.shifts.push_back(shift);
     return true;
   });
   const std::vector<Shift> along = candidates.shifts;
-  // A whole row or plane further on, in the order of all elements.
+  // The same distances, as shifts in the order of all elements.
   for (const Shift& shift : along) candidates.shifts.push_back(flat_shift(shift.alignment.lag));
   candidates.tried += static_cast<double>(candidates.shifts.size());
-  if (inquiry.input.golden.storage() != nullptr) {
-    BTF_TRY(look_around<Real>(inquiry, space, candidates));
+  if (context.input.golden.storage() != nullptr) {
+    BTF_TRY(look_around<Real>(context, space, candidates));
   } else {
     for (std::int64_t by = 1; by <= kAlongDims; ++by) {
       candidates.shifts.push_back(flat_shift(by));
       candidates.shifts.push_back(flat_shift(-by));
     }
-    BTF_TRY(fetch_ahead(inquiry, space, candidates.shifts));
+    BTF_TRY(fetch_ahead(context, space, candidates.shifts));
   }
   return candidates;
 }
@@ -239,29 +242,29 @@ std::optional<std::uint64_t> place_of(const ShiftSpace& space, const Shift& shif
   return source_of(position_of(space, point), space.count, shift.alignment);
 }
 
-Result<ShiftCandidates> shift_candidates(const Inquiry& inquiry, const ShiftSpace& space) {
+Result<ShiftCandidates> shift_candidates(const SearchContext& context, const ShiftSpace& space) {
   const bool narrow =
-      fits_double(inquiry.input.actual.dtype()) && fits_double(inquiry.input.golden.dtype());
+      fits_double(context.input.actual.dtype()) && fits_double(context.input.golden.dtype());
   if (space.count <= kSmall)
-    return narrow ? try_all<double>(inquiry, space) : try_all<long double>(inquiry, space);
-  return narrow ? try_near<double>(inquiry, space) : try_near<long double>(inquiry, space);
+    return narrow ? try_all<double>(context, space) : try_all<long double>(context, space);
+  return narrow ? try_near<double>(context, space) : try_near<long double>(context, space);
 }
 
 namespace {
 
 constexpr std::uint64_t kGathered = 1U << 15;       // elements at a time
 constexpr std::uint64_t kPiece = 256U << 10;        // bytes of golden
-constexpr std::uint64_t kMinPiece = 16U << 10;      // where rows are read in any order
-constexpr std::uint64_t kPieces = 4U << 20;         // kept at a time
-constexpr std::uint64_t kMaxSpeltOut = 512U << 10;  // elements of a COO golden
+constexpr std::uint64_t kMinPiece = 16U << 10;      // bytes, where rows are read in any order
+constexpr std::uint64_t kPieces = 4U << 20;         // bytes kept at a time
+constexpr std::uint64_t kMaxSpeltOut = 512U << 10;  // elements of a COO golden that may be expanded
 
-// Numbers and steps are signed.
+// Numbers and steps are signed 64-bit integers.
 constexpr std::uint64_t kMaxElements = 1ULL << 60;
 
-// Candidates whose first elements are looked up in one search of a COO golden.
+// Elements of each candidate that are looked up in the first search of a COO golden.
 constexpr std::size_t kFirstElements = 8;
 
-// Golden's codes by row-major number, in any order: pieces of it that were used last stay.
+// Golden's codes by row-major number in any order; keeps the pieces used last.
 class Pieces {
  public:
   static Result<Pieces> open(const DiffSide& side, std::uint64_t piece) {
@@ -341,7 +344,7 @@ class Pieces {
   }
 
   const DiffSide* side_;
-  std::unique_ptr<StridedLayout> view_;  // the reader holds on to it
+  std::unique_ptr<StridedLayout> view_;  // on the heap, since the reader refers to it
   std::uint64_t bytes_;
   std::unique_ptr<StridedLayout> order_;
   std::optional<SlabGrid> grid_;
@@ -352,16 +355,16 @@ class Pieces {
   std::uint64_t turn_ = 0;
 };
 
-std::optional<std::int64_t> moved_by(const Digit& digit, std::uint64_t at) {
+std::optional<std::int64_t> steps_of(const Digit& digit, std::uint64_t at) {
   // An odometer may be one past the last number.
   if (at < digit.begin || at >= digit.end || (!digit.order.empty() && at >= digit.order.size()))
     return std::nullopt;
   const std::uint64_t turns = digit.order.empty() ? at : digit.order[at];
-  if (turns == kNowhere) return std::nullopt;
+  if (turns == kNoIndex) return std::nullopt;
   return static_cast<std::int64_t>(turns) * digit.step;
 }
 
-// Elements read at a time: where indices are in any order, about as many as one of them has.
+// Elements to read at a time: where indices are in any order, about as many as one index has.
 std::uint64_t piece_for(const Rearrangement& rule, std::uint64_t bytes) {
   std::uint64_t piece = kPiece;
   for (const Digit& digit : rule.digits)
@@ -371,16 +374,16 @@ std::uint64_t piece_for(const Rearrangement& rule, std::uint64_t bytes) {
   return piece;
 }
 
-// The digits of one number after the other.
+// Steps through the digits of consecutive numbers.
 class Odometer {
  public:
   explicit Odometer(const Rearrangement& rule) : rule_(rule), at_(rule.digits.size()) { turn(); }
 
   std::optional<std::uint64_t> source() const {
     if (!outer_) return std::nullopt;
-    const auto last = moved_by(rule_.digits.back(), at_.back());
+    const auto last = steps_of(rule_.digits.back(), at_.back());
     if (!last) return std::nullopt;
-    // Wraps to something large where it is below zero.
+    // Wraps to a large number if it is below zero.
     const auto source = static_cast<std::uint64_t>(*outer_ + *last);
     return source < rule_.count ? std::optional(source) : std::nullopt;
   }
@@ -400,7 +403,7 @@ class Odometer {
   void turn() {
     outer_ = rule_.base;
     for (std::size_t d = 0; d + 1 < at_.size() && outer_; ++d) {
-      const auto by = moved_by(rule_.digits[d], at_[d]);
+      const auto by = steps_of(rule_.digits[d], at_[d]);
       outer_ = by ? std::optional(*outer_ + *by) : std::nullopt;
     }
   }
@@ -410,10 +413,11 @@ class Odometer {
   std::optional<std::int64_t> outer_;
 };
 
-// add(inside, actual, golden, count) for runs of actual's elements and what golden has for them.
+// Calls add(inside, actual, golden, count) for runs of actual's elements and their elements in
+// golden.
 template <typename Real, typename Add>
-Status gather(const Inquiry& inquiry, const Rearrangement& rule, const Add& add) {
-  const HintInput& input = inquiry.input;
+Status gather(const SearchContext& context, const Rearrangement& rule, const Add& add) {
+  const HintInput& input = context.input;
   const std::uint64_t actual_bytes = info(input.actual.dtype()).buffer_bytes();
   const std::uint64_t golden_bytes = info(input.golden.dtype()).buffer_bytes();
   BTF_ASSIGN(const StridedLayout view, own_view(input.actual));
@@ -425,9 +429,9 @@ Status gather(const Inquiry& inquiry, const Rearrangement& rule, const Add& add)
   std::vector<Real> golden(kGathered);
   std::vector<bool> inside(kGathered);
   Odometer odometer(rule);
-  for (std::uint64_t at = 0; at < inquiry.elements;) {
+  for (std::uint64_t at = 0; at < context.elements;) {
     BTF_TRY(check_cancelled(input.execution));
-    const std::uint64_t n = std::min(kGathered, inquiry.elements - at);
+    const std::uint64_t n = std::min(kGathered, context.elements - at);
     BTF_TRY(stream.read(n, actual_codes.data()));
     for (std::uint64_t i = 0; i < n; ++i, odometer.advance()) {
       const std::optional<std::uint64_t> source = odometer.source();
@@ -443,9 +447,10 @@ Status gather(const Inquiry& inquiry, const Rearrangement& rule, const Add& add)
 }
 
 template <typename Real>
-Result<RearrangementTally> compare_gathered(const Inquiry& inquiry, const Rearrangement& rule) {
+Result<RearrangementTally> compare_gathered(const SearchContext& context,
+                                            const Rearrangement& rule) {
   RearrangementTally tally;
-  BTF_TRY(gather<Real>(inquiry, rule,
+  BTF_TRY(gather<Real>(context, rule,
                        [&](const std::vector<bool>& inside, const Real* actual, const Real* golden,
                            std::uint64_t count) {
                          for (std::uint64_t i = 0; i < count; ++i) {
@@ -455,40 +460,43 @@ Result<RearrangementTally> compare_gathered(const Inquiry& inquiry, const Rearra
                              continue;
                            }
                            ++tally.all.compared;
-                           if (!agrees(actual[i], golden[i], inquiry.agreement)) continue;
+                           if (!agrees(actual[i], golden[i], context.agreement)) continue;
                            ++tally.all.agreed;
-                           if (!accepted(actual[i], golden[i], inquiry.agreement))
+                           if (!accepted(actual[i], golden[i], context.agreement))
                              ++tally.all.lenient;
                          }
                        }));
   return tally;
 }
 
-// One search of a COO side for what a first look at any candidate needs.
-Status fetch_first(const Inquiry& inquiry, const std::vector<RearrangedAs>& candidates) {
-  if (inquiry.input.golden.storage() != nullptr) return {};
+// Looks up in one search of a COO side what a first look at every candidate needs.
+Status fetch_first(const SearchContext& context,
+                   const std::vector<NamedRearrangement>& candidates) {
+  if (context.input.golden.storage() != nullptr) return {};
   std::vector<std::uint64_t> numbers;
-  const std::size_t few = std::min(kFirstElements, inquiry.rarest.size());
-  for (const RearrangedAs& candidate : candidates)
+  const std::size_t few = std::min(kFirstElements, context.rarest.size());
+  for (const NamedRearrangement& candidate : candidates)
     for (std::size_t i = 0; i < few; ++i)
       if (const auto source =
-              candidate.rule.source_of(inquiry.mismatches[inquiry.rarest[i]].number))
+              candidate.rule.source_of(context.mismatches[context.rarest[i]].number))
         numbers.push_back(*source);
-  auto fetched = inquiry.golden->codes(numbers);
+  auto fetched = context.golden->codes(numbers);
   if (!fetched) return std::unexpected(std::move(fetched).error());
   return {};
 }
 
-// Does it change most numbers that are not 0? Where they repeat anyhow, a fit proves nothing.
-Result<bool> changes_most(const Inquiry& inquiry, const Places& places) {
-  BTF_ASSIGN(const Moved moved, look_up_moved(*inquiry.golden, inquiry.anywhere, places));
+// Whether the places hold other numbers for most elements that are not 0. Where numbers repeat
+// anyway, a match proves nothing.
+Result<bool> changes_most(const SearchContext& context, const Places& places) {
+  BTF_ASSIGN(const Predictions predicted,
+             look_up_predictions(*context.golden, context.anywhere, places));
   std::size_t changed = 0;
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    const Point& point = inquiry.anywhere[i];
-    if (!moved[i] || places(point) == point.number || (*moved[i] == 0 && point.golden == 0))
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const Point& point = context.anywhere[i];
+    if (!predicted[i] || places(point) == point.number || (*predicted[i] == 0 && point.golden == 0))
       continue;
-    ++(sampled_agree(*moved[i], point.golden, inquiry.agreement) ? kept : changed);
+    ++(sampled_agree(*predicted[i], point.golden, context.agreement) ? kept : changed);
   }
   return changed > kept;
 }
@@ -506,7 +514,7 @@ std::optional<std::uint64_t> Rearrangement::source_of(std::uint64_t number) cons
   for (std::size_t d = digits.size(); d-- > 0;) {
     const std::uint64_t at = d == 0 ? number : number % digits[d].size;
     number /= digits[d].size;
-    const auto by = moved_by(digits[d], at);
+    const auto by = steps_of(digits[d], at);
     if (!by) return std::nullopt;
     source += *by;
   }
@@ -528,52 +536,55 @@ Rearrangement unchanged(const Dims& dims) {
   return rule;
 }
 
-bool rearrangeable(const Inquiry& inquiry) {
-  return inquiry.elements <= kMaxElements &&
-         (inquiry.input.golden.storage() != nullptr || inquiry.elements <= kMaxSpeltOut);
+bool rearrangeable(const SearchContext& context) {
+  return context.elements <= kMaxElements &&
+         (context.input.golden.storage() != nullptr || context.elements <= kMaxSpeltOut);
 }
 
-Result<RearrangementTally> compare_rearranged(const Inquiry& inquiry, const Rearrangement& rule) {
-  const HintInput& input = inquiry.input;
+Result<RearrangementTally> compare_rearranged(const SearchContext& context,
+                                              const Rearrangement& rule) {
+  const HintInput& input = context.input;
   return fits_double(input.actual.dtype()) && fits_double(input.golden.dtype())
-             ? compare_gathered<double>(inquiry, rule)
-             : compare_gathered<long double>(inquiry, rule);
+             ? compare_gathered<double>(context, rule)
+             : compare_gathered<long double>(context, rule);
 }
 
-Result<Likeness> likeness_of_rearranged(const Inquiry& inquiry, const Rearrangement& rule,
-                                        const Yardstick& yardstick) {
-  Likeness likeness(yardstick);
-  BTF_TRY(gather<double>(inquiry, rule,
+Result<PairStatistics> rearranged_statistics(const SearchContext& context,
+                                             const Rearrangement& rule,
+                                             const Normalisation& normalisation) {
+  PairStatistics statistics(normalisation);
+  BTF_TRY(gather<double>(context, rule,
                          [&](const std::vector<bool>& inside, const double* actual,
                              const double* golden, std::uint64_t count) {
                            for (std::uint64_t i = 0; i < count; ++i)
-                             if (inside[i]) likeness.add_run(actual + i, golden + i, 1);
+                             if (inside[i]) statistics.add_run(actual + i, golden + i, 1);
                          }));
-  return likeness;
+  return statistics;
 }
 
-SearchResult find_rearranged(const Inquiry& inquiry, const std::vector<RearrangedAs>& candidates) {
-  if (candidates.empty() || !rearrangeable(inquiry)) return std::nullopt;
-  BTF_TRY(fetch_first(inquiry, candidates));
+SearchResult find_rearranged(const SearchContext& context,
+                             const std::vector<NamedRearrangement>& candidates) {
+  if (candidates.empty() || !rearrangeable(context)) return std::nullopt;
+  BTF_TRY(fetch_first(context, candidates));
   const auto hypotheses = static_cast<double>(candidates.size());
   std::optional<Finding> best;
-  for (const RearrangedAs& candidate : candidates) {
+  for (const NamedRearrangement& candidate : candidates) {
     const Places places = [&](const Point& point) {
       return candidate.rule.source_of(point.number);
     };
     BTF_ASSIGN(const bool worth,
-               worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, places, hypotheses));
+               worth_a_walk(context, TransformedSide::golden, *context.golden, places, hypotheses));
     if (!worth) continue;
     if (candidate.changes_most) {
-      BTF_ASSIGN(const bool changes, changes_most(inquiry, places));
+      BTF_ASSIGN(const bool changes, changes_most(context, places));
       if (!changes) continue;
     }
-    BTF_ASSIGN(const RearrangementTally tally, compare_rearranged(inquiry, candidate.rule));
-    if (tally.all.compared == 0 || tally.all.exceptions() > allowed_exceptions(inquiry)) continue;
+    BTF_ASSIGN(const RearrangementTally tally, compare_rearranged(context, candidate.rule));
+    if (tally.all.compared == 0 || tally.all.exceptions() > allowed_exceptions(context)) continue;
     const std::uint64_t unexplained = tally.all.exceptions() + tally.outside - tally.outside_zero;
     if (best && best->unexplained <= unexplained) continue;
     best = Finding{{candidate.cause,
-                    candidate.words + ": " + agreed_text(inquiry, tally.all) + outside_text(tally)},
+                    candidate.words + ": " + agreed_text(context, tally.all) + outside_text(tally)},
                    unexplained};
     if (unexplained == 0) break;
   }

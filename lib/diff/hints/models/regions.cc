@@ -8,22 +8,23 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/pairs/rows.h"
 
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kLongest = 1U << 14;  // axes up to here are counted index by index
-constexpr std::uint64_t kRemainders = 4096;   // of longer ones; its divisors are the periods
+constexpr std::uint64_t kLongest = 1U << 14;  // axes up to this size are counted index by index
+constexpr std::uint64_t kRemainders =
+    4096;  // for longer axes; the periods considered are its divisors
 constexpr std::uint64_t kLongestPeriod = 512;
-constexpr std::uint64_t kMinPlaces = 3;  // that a period needs
-constexpr std::size_t kMaxPlaces = 8;    // that are listed
+constexpr std::uint64_t kMinPlaces = 3;  // of a period
+constexpr std::size_t kMaxPlaces = 8;    // listed one by one
 constexpr std::uint64_t kMostBits = 1U << 22;
 
-// Chance that all of `count` at random are in some ranges of this share that were chosen to hold
-// them: about count^2 * share^(count - 1) for the range of points on a line, and likewise for each
-// of several.
+// -log2 of the chance that `count` random points are all in `ranges` ranges with this share of the
+// axis that were chosen to contain them: about count^2 * share^(count - 1) for a single range, and
+// correspondingly for several.
 double surprise(std::uint64_t count, double share, double choices, std::size_t ranges = 1) {
   if (share >= 1 || count <= ranges) return 0;
   const auto n = static_cast<double>(count);
@@ -122,7 +123,7 @@ void AxisCounts::add(const AxisCounts& other) {
   for (std::size_t i = 0; i < hit_.size(); ++i) hit_[i] |= other.hit_[i];
 }
 
-// Where mismatches are, apart from gaps that are too short to be seen on a long axis.
+// Where mismatches are. On a long axis, gaps too short to be seen are included.
 std::vector<IndexRange> AxisCounts::hit_ranges() const {
   std::vector<IndexRange> ranges;
   const auto take = [&](const IndexRange& hit) {
@@ -141,7 +142,7 @@ std::vector<IndexRange> AxisCounts::hit_ranges() const {
   return ranges;
 }
 
-// How many indices have mismatches; 0: that is not known.
+// How many indices have mismatches; 0 if unknown.
 std::uint64_t AxisCounts::hit_indices() const {
   if (single_) return total_;
   std::uint64_t count = 0;
@@ -157,11 +158,11 @@ SurprisingSet AxisCounts::interval() const {
   return {set, surprise(total_, share, 1)};
 }
 
-// Some places apart from each other, the widest gaps between them first.
+// Some separate places, split at the widest gaps first.
 SurprisingSet AxisCounts::places() const {
   SurprisingSet best;
   const std::vector<IndexRange> hit = hit_ranges();
-  std::vector<std::size_t> gaps;  // before these
+  std::vector<std::size_t> gaps;  // indices of the ranges after each gap
   for (std::size_t i = 1; i < hit.size(); ++i) gaps.push_back(i);
   const auto width = [&](std::size_t i) { return hit[i].low - hit[i - 1].high; };
   const std::size_t most = std::min(gaps.size(), kMaxPlaces - 1);
@@ -184,19 +185,19 @@ SurprisingSet AxisCounts::places() const {
   return best;
 }
 
-SurprisingSet AxisCounts::periodic(Counted counted) const {
+SurprisingSet AxisCounts::periodic(CountScope scope) const {
   SurprisingSet best;
   const std::uint64_t hits = hit_indices();
   for (std::uint64_t period = 2; period <= std::min(kLongestPeriod, size_ / 2); ++period) {
     if (!whole() && by_index_.size() % period != 0) continue;
-    // In one period only, it is an interval.
+    // Within a single period it is an interval.
     if (least_ / period == most_ / period) continue;
     const auto hit = [&](std::uint64_t remainder) {
       for (std::uint64_t i = remainder; i < by_index_.size(); i += period)
         if (by_index_[i] != 0) return true;
       return false;
     };
-    // One of them is hit: least_'s.
+    // Some remainder is hit, at least that of least_.
     std::uint64_t low = 0;
     while (!hit(low)) ++low;
     std::uint64_t high = period - 1;
@@ -204,26 +205,26 @@ SurprisingSet AxisCounts::periodic(Counted counted) const {
     const IndexSet set{period, {{low, high}}};
     const std::uint64_t count = set.count(size_);
     const std::uint64_t places = (size_ - low + period - 1) / period;
-    if (places < kMinPlaces || (counted == Counted::all && count != hits)) continue;
+    if (places < kMinPlaces || (scope == CountScope::all && count != hits)) continue;
     const double share = static_cast<double>(count) / static_cast<double>(size_);
-    // A longer period must be worth it: its divisors say the same with less.
+    // A longer period must be clearly better, since its divisors say the same more simply.
     const double bits = surprise(total_, share, static_cast<double>(kLongestPeriod));
     if (bits > best.bits * 1.01) best = {set, bits};
   }
   return best;
 }
 
-SurprisingSet AxisCounts::tightest(Counted counted) const {
+SurprisingSet AxisCounts::tightest(CountScope scope) const {
   if (total_ == 0 || size_ < 2) return {{0, {{0, size_ == 0 ? 0 : size_ - 1}}}, 0};
   SurprisingSet best = interval();
-  for (SurprisingSet other : {periodic(counted), places()})
+  for (SurprisingSet other : {periodic(scope), places()})
     if (other.bits > best.bits * 1.01) best = std::move(other);
   return best;
 }
 
 namespace {
 
-constexpr double kMinPartBits = 20;  // of each part that is named
+constexpr double kMinPartBits = 20;  // of each part that is reported
 constexpr std::size_t kMaxParts = 3;
 
 }  // namespace
@@ -271,18 +272,18 @@ void add_place(const std::vector<std::uint64_t>& at, AllCounts& counts) {
   for (std::size_t axis = 0; axis < at.size(); ++axis) counts[axis].add(at[axis]);
 }
 
-std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts, Counted counted) {
+std::vector<Part> surprising_parts(const Axes& axes, const AllCounts& counts, CountScope scope) {
   std::vector<Part> parts;
   double bits = 0;
   for (std::size_t d = 0; d < axes.rank(); ++d) {
-    const SurprisingSet found = counts[d].tightest(counted);
+    const SurprisingSet found = counts[d].tightest(scope);
     if (found.bits < kMinPartBits) continue;
     parts.push_back({d, found.set, found.bits});
     bits += found.bits;
   }
   std::ranges::stable_sort(parts, std::greater{}, &Part::bits);
   for (std::size_t axis = axes.rank(); axis < counts.size(); ++axis) {
-    const SurprisingSet found = counts[axis].tightest(counted);
+    const SurprisingSet found = counts[axis].tightest(scope);
     if (found.bits <= 1.1 * bits || found.bits < kNeededBits) continue;
     parts = {{axis, found.set, found.bits}};
     bits = found.bits;
@@ -302,8 +303,8 @@ std::string parts_text(const Axes& axes, const std::vector<Part>& parts) {
 
 namespace {
 
-// Calls visit(worker, place, run, i) for every pair but those of the background, whose number it
-// returns.
+// Calls visit(worker, place, run, i) for every pair but those that neither COO tensor stores, whose
+// number is returned.
 template <typename Real, typename Visit>
 Result<std::uint64_t> for_each_pair(const PairRows& pairs, unsigned workers, const Axes& axes,
                                     Visit&& visit) {
@@ -324,8 +325,8 @@ Result<std::uint64_t> for_each_pair(const PairRows& pairs, unsigned workers, con
 }
 
 template <typename Real>
-Result<AllCounts> count_all(const Inquiry& inquiry, const Axes& axes, MismatchKind kind) {
-  const HintInput& input = inquiry.input;
+Result<AllCounts> count_all(const SearchContext& context, const Axes& axes, MismatchKind kind) {
+  const HintInput& input = context.input;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<AllCounts> counts(workers, counts_for(axes));
@@ -333,7 +334,7 @@ Result<AllCounts> count_all(const Inquiry& inquiry, const Axes& axes, MismatchKi
                                     [&](unsigned worker, std::vector<std::uint64_t>& at,
                                         const PairRun<Real>& run, std::uint64_t i) {
                                       if (kind_of(run.actual[i], run.golden[i]) != kind ||
-                                          agrees(run.actual[i], run.golden[i], inquiry.agreement))
+                                          agrees(run.actual[i], run.golden[i], context.agreement))
                                         return;
                                       axes.stored(at);
                                       add_place(at, counts[worker]);
@@ -357,7 +358,7 @@ struct Agreements {
 };
 
 template <typename Real>
-void add_pair(Real actual, Real golden, bool inside, const Usual& usual,
+void add_pair(Real actual, Real golden, bool inside, const Reference& usual,
               const Agreements& agreements, MismatchKind kind, RegionTally& tally) {
   const Real limit = static_cast<Real>(usual.size);
   const Real size = std::isnan(golden) ? static_cast<Real>(HUGE_VAL) : std::abs(golden);
@@ -369,7 +370,7 @@ void add_pair(Real actual, Real golden, bool inside, const Usual& usual,
   const bool busy = golden != 0 || actual != 0;
   if (busy) ++tally.busy;
   if (busy && inside) ++tally.busy_inside;
-  // Zeros are not like small numbers: noise may leave them alone.
+  // Zeros are not counted with small numbers, since noise may leave them unchanged.
   const bool small = size <= limit && (golden != 0 || limit == 0);
   if (small) ++tally.small;
   if (small && inside) ++tally.small_inside;
@@ -396,7 +397,7 @@ void add_pair(Real actual, Real golden, bool inside, const Usual& usual,
   if (std::isinf(actual)) ++tally.actual_inf;
 }
 
-// How many elements the region has.
+// The number of elements in the region.
 std::uint64_t size_of(const Axes& axes, const std::vector<Part>& parts) {
   std::vector<std::uint64_t> counts(
       axes.sizes().begin(), axes.sizes().begin() + static_cast<std::ptrdiff_t>(axes.rank()));
@@ -410,8 +411,9 @@ std::uint64_t size_of(const Axes& axes, const std::vector<Part>& parts) {
   return size;
 }
 
-// How many zeros that stand nowhere are inside follows from the others.
-void add_background(std::uint64_t background, std::uint64_t size, const Usual& usual,
+// Adds the elements that neither COO tensor stores; how many of them are inside follows from the
+// other counts.
+void add_background(std::uint64_t background, std::uint64_t size, const Reference& usual,
                     RegionTally& tally) {
   const std::uint64_t inside = size - tally.inside;
   tally.elements += background;
@@ -430,16 +432,16 @@ void add_background(std::uint64_t background, std::uint64_t size, const Usual& u
 }
 
 template <typename Real>
-Result<RegionTally> look_at_all(const Inquiry& inquiry, const Axes& axes,
-                                const std::vector<Part>& parts, const Usual& usual,
+Result<RegionTally> look_at_all(const SearchContext& context, const Axes& axes,
+                                const std::vector<Part>& parts, const Reference& usual,
                                 MismatchKind kind) {
-  const HintInput& input = inquiry.input;
+  const HintInput& input = context.input;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   const bool stored = std::ranges::any_of(
       parts, [&](const Part& part) { return part.axis + 1 == axes.sizes().size(); });
-  const Agreements agreements{inquiry.agreement, widened(inquiry.agreement, 0.5),
-                              widened(inquiry.agreement, 2)};
+  const Agreements agreements{context.agreement, widened(context.agreement, 0.5),
+                              widened(context.agreement, 2)};
   std::vector<RegionTally> tallies(workers);
   BTF_ASSIGN(const std::uint64_t background,
              for_each_pair<Real>(pairs, workers, axes,
@@ -483,33 +485,34 @@ void RegionTally::add(const RegionTally& other) {
   like_inside += other.like_inside;
 }
 
-Result<AllCounts> count_mismatches(const Inquiry& inquiry, const Axes& axes, MismatchKind kind) {
-  const HintInput& input = inquiry.input;
+Result<AllCounts> count_mismatches(const SearchContext& context, const Axes& axes,
+                                   MismatchKind kind) {
+  const HintInput& input = context.input;
   return PairRows(input.actual, input.golden, input.execution).use_double()
-             ? count_all<double>(inquiry, axes, kind)
-             : count_all<long double>(inquiry, axes, kind);
+             ? count_all<double>(context, axes, kind)
+             : count_all<long double>(context, axes, kind);
 }
 
-Result<RegionTally> look_inside(const Inquiry& inquiry, const Axes& axes,
-                                const std::vector<Part>& parts, const Usual& usual,
+Result<RegionTally> look_inside(const SearchContext& context, const Axes& axes,
+                                const std::vector<Part>& parts, const Reference& usual,
                                 MismatchKind kind) {
-  const HintInput& input = inquiry.input;
+  const HintInput& input = context.input;
   return PairRows(input.actual, input.golden, input.execution).use_double()
-             ? look_at_all<double>(inquiry, axes, parts, usual, kind)
-             : look_at_all<long double>(inquiry, axes, parts, usual, kind);
+             ? look_at_all<double>(context, axes, parts, usual, kind)
+             : look_at_all<long double>(context, axes, parts, usual, kind);
 }
 
-Result<std::optional<RegionTensors>> region_tensors(const Inquiry& inquiry, const Axes& axes,
+Result<std::optional<RegionTensors>> region_tensors(const SearchContext& context, const Axes& axes,
                                                     const std::vector<Part>& parts) {
   constexpr std::uint64_t kMaxElements = 1U << 20;
-  const HintInput& input = inquiry.input;
+  const HintInput& input = context.input;
   if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
   const bool by_dims =
       std::ranges::all_of(parts, [&](const Part& p) { return axes.is_dim(p.axis); });
   const bool stored = !by_dims && parts[0].axis + 1 == axes.sizes().size();
   const std::uint64_t count = size_of(axes, parts);
-  // Behind some stored positions there is padding.
-  if (count > kMaxElements || (stored && axes.sizes().back() != inquiry.elements))
+  // Some stored positions are padding.
+  if (count > kMaxElements || (stored && axes.sizes().back() != context.elements))
     return std::nullopt;
   RegionTensors region;
   if (by_dims) {

@@ -10,7 +10,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/pairs/rows.h"
 #include "elements/cast.h"
 #include "kernels/number/widen.h"
@@ -20,12 +20,12 @@ namespace btf::hints {
 struct FlatStream::State {
   const DiffSide& side;
   StridedLayout view;
-  StridedLayout order;  // whose offsets number the elements
+  StridedLayout order;  // its offsets number the elements
   SlabGrid grid;
   std::uint64_t slab = 0;
   std::unique_ptr<SlabReader> reader;
   Buffer buffer;
-  const std::byte* codes = nullptr;  // what is left of the slab
+  const std::byte* codes = nullptr;  // the rest of the slab
   std::uint64_t left = 0;
 
   std::uint64_t bytes() const { return info(side.dtype()).buffer_bytes(); }
@@ -34,13 +34,13 @@ struct FlatStream::State {
     const Box box = grid.box(slab++);
     BTF_ASSIGN(const SourceSlab read, reader->read(box));
     left = footprint(order, box).elements;
-    // A box of a COO side is one run of its arrangement already.
+    // A box of a COO side is already one run in its arrangement.
     const bool sparse = side.storage() == nullptr;
     codes = sparse ? read.data : in_row_major(read, box.counts(), side.dtype(), buffer).data;
     return {};
   }
 
-  // The slab that holds element `begin`.
+  // The slab that contains element `begin`.
   std::uint64_t find(std::uint64_t begin) const {
     std::uint64_t low = 0;
     std::uint64_t high = grid.count();
@@ -107,7 +107,7 @@ Result<StridedLayout> linear_view(const Dims& dims, DType dtype) {
 
 Result<StridedLayout> own_view(const DiffSide& side) {
   if (side.storage() != nullptr) return *side.storage();
-  // Spelt out a COO tensor may take more bytes than can be counted; its elements can be.
+  // Expanded, a COO tensor may take more bytes than 64 bits count; its elements do not.
   return linear_view(side.dims(), DType::uint8);
 }
 
@@ -129,18 +129,18 @@ Result<StridedLayout> stored_view(const DiffSide& side) {
 
 namespace {
 
-constexpr double kNormalTails = 3;  // the fourth moment by the square of the second
+constexpr double kNormalTails = 3;  // fourth moment divided by the square of the second
 
-// Numbers that look random and are always the same.
+// A hash: looks random, but is always the same.
 std::uint64_t scrambled(std::uint64_t x) {
   x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return x ^ (x >> 32);
 }
 
-// By how many numbers along a dim one that is independent comes: 1 for noise, more where they are
-// smooth, repeat or have a level of their own in each line.
-Result<double> numbers_for_one(Lookup& side, const Yardstick& yardstick, std::size_t dim) {
+// The number of elements along a dim per independent one: 1 for noise, more where elements are
+// smooth, repeat, or have a level of their own in each line.
+Result<double> numbers_for_one(Lookup& side, const Normalisation& normalisation, std::size_t dim) {
   constexpr std::uint64_t kLines = 16;
   constexpr std::uint64_t kWindow = 48;
   const Dims& dims = side.view().dims;
@@ -159,14 +159,14 @@ Result<double> numbers_for_one(Lookup& side, const Yardstick& yardstick, std::si
   x.reserve(values.size());
   for (const long double value : values)
     x.push_back(std::isfinite(value)
-                    ? static_cast<double>((value - yardstick.centre) / yardstick.unit)
+                    ? static_cast<double>((value - normalisation.centre) / normalisation.unit)
                     : 0.0);
   double square = 0;
   for (const double v : x) square += v * v;
   square /= static_cast<double>(x.size());
   if (square == 0) return 1;
   double sum = 1;
-  double last = 0;  // the mean of the longest lags, for those that are longer still
+  double last = 0;  // mean of the longest lags, used for still longer ones
   std::uint64_t lasts = 0;
   for (std::uint64_t lag = 1; lag < window; ++lag) {
     double product = 0;
@@ -174,9 +174,9 @@ Result<double> numbers_for_one(Lookup& side, const Yardstick& yardstick, std::si
       for (std::uint64_t i = 0; i + lag < window; ++i)
         product += x[line * window + i] * x[line * window + i + lag];
     const auto count = static_cast<double>(kLines * (window - lag));
-    const double likeness = product / count / square;
-    // Of noise, that is how large the square is by chance.
-    const double known = std::max(0.0, likeness * likeness - 2 / count);
+    const double correlation = product / count / square;
+    // The square that noise has by chance is subtracted.
+    const double known = std::max(0.0, correlation * correlation - 2 / count);
     const double share = 1 - static_cast<double>(lag) / static_cast<double>(size);
     sum += 2 * share * known;
     if (4 * lag < 3 * window) continue;
@@ -192,7 +192,7 @@ Result<double> numbers_for_one(Lookup& side, const Yardstick& yardstick, std::si
 
 }  // namespace
 
-Yardstick yardstick_of(std::span<const Point> points, bool of_golden) {
+Normalisation normalisation_of(std::span<const Point> points, bool of_golden) {
   std::vector<long double> numbers;
   for (const Point& point : points)
     if (const long double v = of_golden ? point.golden : point.actual; std::isfinite(v))
@@ -204,15 +204,15 @@ Yardstick yardstick_of(std::span<const Point> points, bool of_golden) {
   long double square = 0;
   for (const long double v : numbers) square += (v - mean) / count * (v - mean);
   const auto unit = static_cast<double>(std::sqrt(square));
-  // What is left of equal numbers by rounding is no spread.
+  // Rounding of equal numbers is not a spread.
   const bool constant = unit <= 1e-13 * std::abs(static_cast<double>(mean));
   return {static_cast<double>(mean), constant || !std::isfinite(unit) ? 0 : unit};
 }
 
-void Likeness::add_run(const double* actual, const double* golden, std::uint64_t count) {
+void PairStatistics::add_run(const double* actual, const double* golden, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    const double x = (actual[i] - yardstick_.centre) / yardstick_.unit;
-    const double y = (golden[i] - yardstick_.centre) / yardstick_.unit;
+    const double x = (actual[i] - normalisation_.centre) / normalisation_.unit;
+    const double y = (golden[i] - normalisation_.centre) / normalisation_.unit;
     if (!std::isfinite(x) || !std::isfinite(y)) {
       const bool same = actual[i] == golden[i] || (std::isnan(actual[i]) && std::isnan(golden[i]));
       unlike_ += same ? 0 : 1;
@@ -230,10 +230,10 @@ void Likeness::add_run(const double* actual, const double* golden, std::uint64_t
   }
 }
 
-void Likeness::add(const Likeness& other) {
+void PairStatistics::add(const PairStatistics& other) {
   pairs_ += other.pairs_;
   unlike_ += other.unlike_;
-  for (const auto side : {&Likeness::actual_, &Likeness::golden_}) {
+  for (const auto side : {&PairStatistics::actual_, &PairStatistics::golden_}) {
     (this->*side).first += (other.*side).first;
     (this->*side).second += (other.*side).second;
     (this->*side).fourth += (other.*side).fourth;
@@ -242,70 +242,72 @@ void Likeness::add(const Likeness& other) {
   errors_ += other.errors_;
 }
 
-double Likeness::variance(bool of_golden) const {
+double PairStatistics::variance(bool of_golden) const {
   const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
   const double mean = sums(of_golden).first / n;
   return std::max(0.0, sums(of_golden).second / n - mean * mean);
 }
 
-double Likeness::covariance() const {
+double PairStatistics::covariance() const {
   const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
   return products_ / n - actual_.first / n * (golden_.first / n);
 }
 
-double Likeness::correlation() const {
+double PairStatistics::correlation() const {
   return covariance() / std::sqrt(variance(false) * variance(true));
 }
 
-FittedLine Likeness::line() const {
+FittedLine PairStatistics::line() const {
   const auto n = static_cast<double>(std::max<std::uint64_t>(pairs_, 1));
   const auto mean = [&](const Sums& of) {
-    return yardstick_.centre + yardstick_.unit * (of.first / n);
+    return normalisation_.centre + normalisation_.unit * (of.first / n);
   };
   const double factor = covariance() / variance(true);
   return {factor, mean(actual_) - factor * mean(golden_)};
 }
 
-double Likeness::error() const {
+double PairStatistics::error() const {
   return std::sqrt(errors_ / static_cast<double>(std::max<std::uint64_t>(pairs_, 1))) *
-         yardstick_.unit;
+         normalisation_.unit;
 }
 
-double Likeness::deviation(bool of_golden) const {
-  return std::sqrt(variance(of_golden)) * yardstick_.unit;
+double PairStatistics::deviation(bool of_golden) const {
+  return std::sqrt(variance(of_golden)) * normalisation_.unit;
 }
 
-double Likeness::tails(bool of_golden) const {
+double PairStatistics::tails(bool of_golden) const {
   const Sums& of = sums(of_golden);
   if (of.second == 0 || !std::isfinite(of.fourth)) return std::numeric_limits<double>::infinity();
   const auto n = static_cast<double>(pairs_);
   return std::max(1.0, n * of.fourth / (of.second * of.second) / kNormalTails);
 }
 
-Result<Likeness> likeness_as_is(const Inquiry& inquiry, const Yardstick& yardstick) {
-  const HintInput& input = inquiry.input;
-  return likeness_of(input.actual, input.golden, input.execution, yardstick);
+Result<PairStatistics> statistics_as_is(const SearchContext& context,
+                                        const Normalisation& normalisation) {
+  const HintInput& input = context.input;
+  return statistics_of(input.actual, input.golden, input.execution, normalisation);
 }
 
-Result<Likeness> likeness_of(const DiffSide& actual, const DiffSide& golden,
-                             const Execution& execution, const Yardstick& yardstick) {
+Result<PairStatistics> statistics_of(const DiffSide& actual, const DiffSide& golden,
+                                     const Execution& execution,
+                                     const Normalisation& normalisation) {
   const PairRows pairs(actual, golden, execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
-  std::vector<Likeness> parts(workers, Likeness(yardstick));
+  std::vector<PairStatistics> parts(workers, PairStatistics(normalisation));
   BTF_TRY(pairs.walk<double>([&](unsigned worker, std::uint64_t, const PairRun<double>& run) {
     parts[worker].add_run(run.actual, run.golden, run.values());
   }));
-  Likeness all(yardstick);
-  for (const Likeness& part : parts) all.add(part);
+  PairStatistics all(normalisation);
+  for (const PairStatistics& part : parts) all.add(part);
   return all;
 }
 
-Result<double> independent_numbers(Lookup& side, const Yardstick& yardstick) {
+Result<double> independent_numbers(Lookup& side, const Normalisation& normalisation) {
   double numbers = 1;
   for (std::size_t d = 0; d < side.view().dims.size(); ++d) {
     const std::uint64_t size = side.view().dims[d];
     if (size < 2) continue;
-    BTF_ASSIGN(const double for_one, numbers_for_one(side, yardstick, d));
+    BTF_ASSIGN(const double for_one, numbers_for_one(side, normalisation, d));
     numbers *= static_cast<double>(size) / for_one;
   }
   return numbers;
@@ -315,10 +317,10 @@ namespace {
 
 constexpr std::uint64_t kBlock = 1U << 15;  // elements; even
 
-// Two COO tensors of more elements are not spelt out.
+// Two COO tensors of more elements than this are not expanded.
 constexpr std::uint64_t kMaxSparse = 64U << 20;
 
-// Elements of the sample for a first look.
+// Sampled elements for a first look.
 constexpr std::size_t kFew = 8;
 constexpr std::size_t kFewest = 2;
 
@@ -334,7 +336,7 @@ struct Block {
   }
 };
 
-// Those of `count` pairs from number `first` on that are compared.
+// The pairs, of `count` from number `first` on, that the alignment compares.
 PairBits inside(const Alignment& alignment, std::uint64_t first, std::uint64_t count) {
   if (alignment.begin == 0 && alignment.end >= alignment.extent) return PairBits::first(count);
   PairBits bits;
@@ -346,17 +348,18 @@ PairBits inside(const Alignment& alignment, std::uint64_t first, std::uint64_t c
 }
 
 template <typename Real>
-void add_run(const Inquiry& inquiry, const Alignment& alignment, std::uint64_t first,
+void add_run(const SearchContext& context, const Alignment& alignment, std::uint64_t first,
              std::uint64_t count, const Real* actual, const Real* golden, StreamTally& tally) {
   PairBits compared = inside(alignment, first, count);
   tally.compared += compared.count();
-  compared &= agreeing(actual, golden, count, inquiry.agreement);
+  compared &= agreeing(actual, golden, count, context.agreement);
   tally.agreed += compared.count();
-  compared.take_out(accepted_pairs(actual, golden, count, inquiry.agreement));
+  compared.take_out(accepted_pairs(actual, golden, count, context.agreement));
   tally.lenient += compared.count();
 }
 
-// The same elements in the same order by other dims; only for storage in that order.
+// The view with other dims but the same elements in the same order; unset if its storage is not in
+// that order.
 std::optional<StridedLayout> with_dims(const StridedLayout& view, const Dims& dims, DType dtype) {
   if (view.dims == dims) return view;
   const auto own = linear_view(view.dims, dtype);
@@ -367,8 +370,7 @@ std::optional<StridedLayout> with_dims(const StridedLayout& view, const Dims& di
   return *std::move(linear);
 }
 
-// Views of both sides with the same dims, so that they can be read in boxes and not only as
-// streams.
+// Views of both sides with equal dims, so that they can be read in boxes and not only as streams.
 std::optional<Streams> as_boxes(const HintInput& input, const Streams& streams) {
   if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
   if (auto golden = with_dims(streams.golden, streams.actual.dims, input.golden.dtype()))
@@ -378,13 +380,13 @@ std::optional<Streams> as_boxes(const HintInput& input, const Streams& streams) 
   return std::nullopt;
 }
 
-// add(tally, first, count, actual, golden) for runs of the pairs, `start` being a tally of none.
+// Calls add(tally, first, count, actual, golden) for runs of pairs; `start` is an empty tally.
 template <typename Real, typename Tally, typename Add>
-Result<Tally> walk_boxes(const Inquiry& inquiry, const Streams& views, const Tally& start,
+Result<Tally> walk_boxes(const SearchContext& context, const Streams& views, const Tally& start,
                          const Add& add) {
-  const ViewedSide actual(inquiry.input.actual, views.actual);
-  const ViewedSide golden(inquiry.input.golden, views.golden);
-  const PairRows pairs(actual, golden, inquiry.input.execution);
+  const ViewedSide actual(context.input.actual, views.actual);
+  const ViewedSide golden(context.input.golden, views.golden);
+  const PairRows pairs(actual, golden, context.input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<Tally> tallies(workers, start);
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
@@ -396,9 +398,9 @@ Result<Tally> walk_boxes(const Inquiry& inquiry, const Streams& views, const Tal
 }
 
 template <typename Real, typename Tally, typename Add>
-Result<Tally> walk_all(const Inquiry& inquiry, const Streams& streams, std::uint64_t count,
+Result<Tally> walk_all(const SearchContext& context, const Streams& streams, std::uint64_t count,
                        const Alignment& alignment, const Tally& start, const Add& add) {
-  const HintInput& input = inquiry.input;
+  const HintInput& input = context.input;
   const std::uint64_t lag = static_cast<std::uint64_t>(std::abs(alignment.lag));
   std::uint64_t at = alignment.lag > 0 ? lag : 0;
   const std::uint64_t end = alignment.lag > 0 ? count : count - lag;
@@ -406,7 +408,7 @@ Result<Tally> walk_all(const Inquiry& inquiry, const Streams& streams, std::uint
   if (lag >= count) return tally;
   if (lag == 0 && !alignment.exchange)
     if (const auto views = as_boxes(input, streams); views && views->golden.elements() == count)
-      return walk_boxes<Real>(inquiry, *views, start, add);
+      return walk_boxes<Real>(context, *views, start, add);
   BTF_ASSIGN(FlatStream actual, FlatStream::open(input.actual, streams.actual, at));
   BTF_ASSIGN(FlatStream golden,
              FlatStream::open(input.golden, streams.golden, alignment.lag < 0 ? lag : 0));
@@ -429,32 +431,34 @@ Result<Tally> walk_all(const Inquiry& inquiry, const Streams& streams, std::uint
 
 }  // namespace
 
-std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally) {
-  return share_text(tally.agreed, tally.compared) + within_text(inquiry, tally.lenient);
+std::string agreed_text(const SearchContext& context, const StreamTally& tally) {
+  return share_text(tally.agreed, tally.compared) + within_text(context, tally.lenient);
 }
 
-Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
+Result<StreamTally> compare_streams(const SearchContext& context, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment) {
-  const HintInput& input = inquiry.input;
+  const HintInput& input = context.input;
   const auto add = [&](StreamTally& tally, std::uint64_t first, std::uint64_t n, const auto* actual,
                        const auto* golden) {
-    add_run(inquiry, alignment, first, n, actual, golden, tally);
+    add_run(context, alignment, first, n, actual, golden, tally);
   };
   return fits_double(input.actual.dtype()) && fits_double(input.golden.dtype())
-             ? walk_all<double>(inquiry, streams, count, alignment, StreamTally{}, add)
-             : walk_all<long double>(inquiry, streams, count, alignment, StreamTally{}, add);
+             ? walk_all<double>(context, streams, count, alignment, StreamTally{}, add)
+             : walk_all<long double>(context, streams, count, alignment, StreamTally{}, add);
 }
 
-Result<Likeness> likeness_of_streams(const Inquiry& inquiry, const Streams& streams,
-                                     const Alignment& alignment, const Yardstick& yardstick) {
-  const std::uint64_t count = alignment.exchange ? inquiry.elements / 2 * 2 : inquiry.elements;
+Result<PairStatistics> stream_statistics(const SearchContext& context, const Streams& streams,
+                                         const Alignment& alignment,
+                                         const Normalisation& normalisation) {
+  const std::uint64_t count = alignment.exchange ? context.elements / 2 * 2 : context.elements;
   return walk_all<double>(
-      inquiry, streams, count, alignment, Likeness(yardstick),
-      [](Likeness& likeness, std::uint64_t, std::uint64_t n, const double* actual,
-         const double* golden) { likeness.add_run(actual, golden, n); });
+      context, streams, count, alignment, PairStatistics(normalisation),
+      [](PairStatistics& statistics, std::uint64_t, std::uint64_t n, const double* actual,
+         const double* golden) { statistics.add_run(actual, golden, n); });
 }
 
-Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const Places& places) {
+Result<Predictions> look_up_predictions(Lookup& lookup, std::span<const Point> points,
+                                        const Places& places) {
   std::vector<std::uint64_t> numbers;
   std::vector<bool> inside;
   for (const Point& point : points) {
@@ -463,40 +467,40 @@ Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const
     if (place) numbers.push_back(*place);
   }
   BTF_ASSIGN(const std::vector<long double> values, lookup.values(numbers));
-  Moved moved(points.size());
+  Predictions predicted(points.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < points.size(); ++i)
-    if (inside[i]) moved[i] = values[next++];
-  return moved;
+    if (inside[i]) predicted[i] = values[next++];
+  return predicted;
 }
 
-Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup,
+Result<bool> worth_a_walk(const SearchContext& context, TransformedSide side, Lookup& lookup,
                           const Places& places, double hypotheses) {
-  // Those that it applies to.
+  // The points for which the hypothesis predicts something.
   std::vector<std::size_t> which;
-  for (const std::size_t i : inquiry.rarest) {
-    if (places(inquiry.mismatches[i])) which.push_back(i);
+  for (const std::size_t i : context.rarest) {
+    if (places(context.mismatches[i])) which.push_back(i);
     if (which.size() == kFew) break;
   }
-  // Two that fail are one too many, and most that are tried fail there.
+  // A second failure rejects it, and most hypotheses fail here.
   for (const std::size_t first : {kFewest, kFew}) {
     const std::span few = std::span(which).first(std::min(first, which.size()));
     std::vector<Point> points;
-    for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
-    BTF_ASSIGN(const Moved look, look_up_moved(lookup, points, places));
-    const bool go_on = first == kFewest ? !hopeless(inquiry, side, few, look)
-                                        : promising(inquiry, side, few, look);
+    for (const std::size_t i : few) points.push_back(context.mismatches[i]);
+    BTF_ASSIGN(const Predictions look, look_up_predictions(lookup, points, places));
+    const bool go_on = first == kFewest ? !hopeless(context, side, few, look)
+                                        : promising(context, side, few, look);
     if (!go_on) return false;
   }
-  BTF_ASSIGN(const Moved mismatches, look_up_moved(lookup, inquiry.mismatches, places));
-  BTF_ASSIGN(const Moved anywhere, look_up_moved(lookup, inquiry.anywhere, places));
-  return convincing(inquiry, side, mismatches, anywhere, hypotheses);
+  BTF_ASSIGN(const Predictions mismatches, look_up_predictions(lookup, context.mismatches, places));
+  BTF_ASSIGN(const Predictions anywhere, look_up_predictions(lookup, context.anywhere, places));
+  return convincing(context, side, mismatches, anywhere, hypotheses);
 }
 
-bool streamable(const Inquiry& inquiry) {
+bool streamable(const SearchContext& context) {
   const bool sparse =
-      inquiry.input.actual.storage() == nullptr && inquiry.input.golden.storage() == nullptr;
-  return !sparse || inquiry.elements <= kMaxSparse;
+      context.input.actual.storage() == nullptr && context.input.golden.storage() == nullptr;
+  return !sparse || context.elements <= kMaxSparse;
 }
 
 }  // namespace btf::hints

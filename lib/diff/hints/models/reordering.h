@@ -9,12 +9,12 @@
 #include <string>
 
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/pairs/side.h"
 
 namespace btf::hints {
 
-// For walks over boxes alone. The side outlives it.
+// A side through a view of its stored array, to be read in boxes only. The side must outlive it.
 class ViewedSide final : public DiffSide {
  public:
   ViewedSide(const DiffSide& side, StridedLayout view) : side_(side), view_(std::move(view)) {}
@@ -37,16 +37,17 @@ class ViewedSide final : public DiffSide {
   StridedLayout view_;
 };
 
-// A side's elements in one order, from any element on, in pieces of any size.
+// Reads a side's elements in one order, starting anywhere, in pieces of any size.
 
 class FlatStream {
  public:
-  // Dense: the stored array read through `view`, in row-major order of the view's dims. COO: `view`
-  // arranges the tensor's dims without padding, and the order is that of the arrangement.
+  // Dense: reads the stored array through `view`, in row-major order of the view's dims. COO:
+  // `view` arranges the tensor's dims without padding, and elements come in the order of the
+  // arrangement.
   static Result<FlatStream> open(const DiffSide& side, const StridedLayout& view,
                                  std::uint64_t begin);
 
-  // The next `count` codes, buffer_bytes() each; there must be as many left.
+  // Reads the next `count` codes, buffer_bytes() each. At least that many must be left.
   Status read(std::uint64_t count, std::byte* out);
 
  private:
@@ -56,7 +57,7 @@ class FlatStream {
   std::shared_ptr<State> state_;
 };
 
-// Row-major strides on these dims.
+// A layout with row-major strides of these dims.
 Result<StridedLayout> linear_view(const Dims& dims, DType dtype);
 
 // The side in row-major order of its dims.
@@ -65,20 +66,20 @@ Result<StridedLayout> own_view(const DiffSide& side);
 // The side with its dims in another order, for a FlatStream.
 Result<StridedLayout> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order);
 
-// The stored array itself, padding included. Dense sides only.
+// The stored array itself, including padding. Dense sides only.
 Result<StridedLayout> stored_view(const DiffSide& side);
 
-// How alike two runs of numbers are where noise leaves no two of them equal: their correlation,
-// what is left of the one without the other, and how many of them are independent of each other.
+// PairStatistics: the correlation of two sides where noise leaves no two numbers equal, and how
+// many of the numbers are independent of each other.
 
-// What numbers are measured by, so that their powers neither overflow nor vanish.
-struct Yardstick {
+// Normalises numbers, so that their powers neither overflow nor underflow.
+struct Normalisation {
   double centre = 0;
   double unit = 1;
 };
 
-// Of the finite numbers of one side of these points; unit 0: they are all equal, or too few.
-Yardstick yardstick_of(std::span<const Point> points, bool of_golden);
+// Of the finite numbers of one side of the points; unit is 0 if they are all equal or too few.
+Normalisation normalisation_of(std::span<const Point> points, bool of_golden);
 
 // actual = factor x golden + offset
 struct FittedLine {
@@ -86,20 +87,20 @@ struct FittedLine {
   double offset = 0;
 };
 
-class Likeness {
+class PairStatistics {
  public:
-  explicit Likeness(const Yardstick& yardstick) : yardstick_(yardstick) {}
+  explicit PairStatistics(const Normalisation& normalisation) : normalisation_(normalisation) {}
 
   void add_run(const double* actual, const double* golden, std::uint64_t count);
-  void add(const Likeness& other);
+  void add(const PairStatistics& other);
 
-  std::uint64_t pairs() const { return pairs_; }    // of finite numbers
-  std::uint64_t unlike() const { return unlike_; }  // one is not finite, and the other not the same
-  double correlation() const;                       // NaN where a side is constant
+  std::uint64_t pairs() const { return pairs_; }    // pairs of finite numbers
+  std::uint64_t unlike() const { return unlike_; }  // pairs with NaN or Inf that differ
+  double correlation() const;                       // NaN if a side is constant
   double error() const;                             // root mean square of actual - golden
   double deviation(bool of_golden) const;
-  FittedLine line() const;  // that leaves the least
-  // How often as heavy as a normal distribution's the tails are; at least 1.
+  FittedLine line() const;  // with the least squares of what it leaves
+  // How heavy the tails are compared with a normal distribution; at least 1.
   double tails(bool of_golden) const;
 
  private:
@@ -109,10 +110,10 @@ class Likeness {
     double fourth = 0;
   };
   const Sums& sums(bool of_golden) const { return of_golden ? golden_ : actual_; }
-  double variance(bool of_golden) const;  // in units
-  double covariance() const;              // likewise
+  double variance(bool of_golden) const;  // of normalised numbers
+  double covariance() const;              // of normalised numbers
 
-  Yardstick yardstick_;
+  Normalisation normalisation_;
   std::uint64_t pairs_ = 0;
   std::uint64_t unlike_ = 0;
   Sums actual_;
@@ -121,40 +122,40 @@ class Likeness {
   double errors_ = 0;
 };
 
-// All pairs of two sides of the same dims.
-Result<Likeness> likeness_of(const DiffSide& actual, const DiffSide& golden,
-                             const Execution& execution, const Yardstick& yardstick);
+// Over all pairs of two sides of the same dims.
+Result<PairStatistics> statistics_of(const DiffSide& actual, const DiffSide& golden,
+                                     const Execution& execution,
+                                     const Normalisation& normalisation);
 
-// Of the sides as they stand. Dense sides.
-Result<Likeness> likeness_as_is(const Inquiry& inquiry, const Yardstick& yardstick);
+// Over all pairs of the two dense sides in their own order.
+Result<PairStatistics> statistics_as_is(const SearchContext& context,
+                                        const Normalisation& normalisation);
 
-// How many numbers of a dense side are independent of each other, by how alike neighbours are along
-// each of its dims: a smooth image has few.
-Result<double> independent_numbers(Lookup& side, const Yardstick& yardstick);
+// Estimates how many numbers of a dense side are independent of each other, from the
+// autocorrelation along each of its dims: a smooth image has few.
+Result<double> independent_numbers(Lookup& side, const Normalisation& normalisation);
 
-// Hypotheses that elements are right but at other indices.
-
-// A view to stream a side through: by it element i of the one is element i of the other.
+// Views to stream the two sides through: element i of one corresponds to element i of the other.
 struct Streams {
   StridedLayout actual;
   StridedLayout golden;
 };
 
-// Elements side by side, `lag` apart: number i of actual with number i - lag of golden. Only where
-// the position i / inner % extent is in [begin, end).
+// Pairs number i of actual with number i - lag of golden, only where the position i / inner %
+// extent is in [begin, end).
 struct Alignment {
   std::int64_t lag = 0;
   std::uint64_t inner = 1;
   std::uint64_t extent = UINT64_MAX;
   std::uint64_t begin = 0;
   std::uint64_t end = UINT64_MAX;
-  bool exchange = false;  // golden's elements 2k and 2k + 1 exchanged; lag is 0
+  bool exchange = false;  // golden's elements 2k and 2k + 1 are exchanged; lag is 0
 };
 
 struct StreamTally {
   std::uint64_t compared = 0;
   std::uint64_t agreed = 0;
-  std::uint64_t lenient = 0;  // of these, what the user would not accept
+  std::uint64_t lenient = 0;  // of these, pairs that the user would not accept
 
   void add(const StreamTally& other) {
     compared += other.compared;
@@ -165,25 +166,27 @@ struct StreamTally {
 };
 
 // "1000 of 1000 elements, 12 of them within float16's rounding"
-std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally);
+std::string agreed_text(const SearchContext& context, const StreamTally& tally);
 
-Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
+Result<StreamTally> compare_streams(const SearchContext& context, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment);
 
-// How alike all elements are that stand side by side so.
-Result<Likeness> likeness_of_streams(const Inquiry& inquiry, const Streams& streams,
-                                     const Alignment& alignment, const Yardstick& yardstick);
+// The likeness of all elements that the streams pair.
+Result<PairStatistics> stream_statistics(const SearchContext& context, const Streams& streams,
+                                         const Alignment& alignment,
+                                         const Normalisation& normalisation);
 
-// The numbers, in a look-up's view, of the elements that replace points; nothing: outside.
+// The number, in a lookup's view, of the element that is predicted at a point; unset if outside.
 using Places = std::function<std::optional<std::uint64_t>(const Point& point)>;
 
-Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const Places& places);
+Result<Predictions> look_up_predictions(Lookup& lookup, std::span<const Point> points,
+                                        const Places& places);
 
-// promising() on a few and then convincing().
-Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup,
+// promising() for a few points, then convincing().
+Result<bool> worth_a_walk(const SearchContext& context, TransformedSide side, Lookup& lookup,
                           const Places& places, double hypotheses);
 
-// Can the tensors be streamed as if they were dense?
-bool streamable(const Inquiry& inquiry);
+// Whether the tensors can be streamed as if they were dense.
+bool streamable(const SearchContext& context);
 
 }  // namespace btf::hints

@@ -1,12 +1,12 @@
-// Where a side stands on an even grid, that of its codes above all: what its steps say.
+// Searches on sides that are on an even grid, as that of codes: differences in steps of the grid.
 #pragma once
 
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 
 namespace btf::hints {
 
-// A zero point that is off by whole steps, codes that were cut off at their end, or nothing but
-// rounding to codes. `close`: what rounding to the coarser grid leaves.
-SearchResult find_code_steps(const Inquiry& inquiry, const Judge& close);
+// Finds a zero point that is off by whole steps, codes that were clipped at their end, or rounding
+// to codes and nothing else. `close` accepts what rounding to the coarser grid leaves.
+SearchResult find_code_steps(const SearchContext& context, const Judge& close);
 
 }  // namespace btf::hints

@@ -1,4 +1,5 @@
-// Masks that say the opposite: two values, exchanged.
+// Searches for other orders: inverted masks, layouts, mirrored and permuted dims, pitches, shuffled
+// parts.
 #include "diff/hints/searches/order_searches.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
 #include "diff/hints/models/rearrangement.h"
 #include "diff/hints/models/reordering.h"
@@ -18,10 +19,10 @@
 namespace btf::hints {
 namespace {
 
-// The values of a sample, if they are not more than two.
-std::set<long double> two_values(const Inquiry& inquiry, long double Point::* side) {
+// The values of a sample; more than two are not collected.
+std::set<long double> two_values(const SearchContext& context, long double Point::* side) {
   std::set<long double> values;
-  for (const auto* points : {&inquiry.mismatches, &inquiry.anywhere})
+  for (const auto* points : {&context.mismatches, &context.anywhere})
     for (const Point& point : *points) {
       if (std::isnan(point.*side)) return {};
       values.insert(point.*side);
@@ -32,28 +33,28 @@ std::set<long double> two_values(const Inquiry& inquiry, long double Point::* si
 
 }  // namespace
 
-SearchResult find_inverted(const Inquiry& inquiry) {
-  const std::set<long double> values = two_values(inquiry, &Point::golden);
-  if (values.size() != 2 || values != two_values(inquiry, &Point::actual)) return std::nullopt;
+SearchResult find_inverted(const SearchContext& context) {
+  const std::set<long double> values = two_values(context, &Point::golden);
+  if (values.size() != 2 || values != two_values(context, &Point::actual)) return std::nullopt;
   const long double low = *values.begin();
   const long double high = *values.rbegin();
-  const ElementMap map = value_map(MovedSide::golden, [low, high](auto golden) {
+  const ElementMap map = value_map(TransformedSide::golden, [low, high](auto golden) {
     using Real = decltype(golden);
     if (golden == static_cast<Real>(low)) return static_cast<Real>(high);
     return golden == static_cast<Real>(high) ? static_cast<Real>(low) : golden;
   });
-  if (!convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
-                  mapped(inquiry, map, inquiry.anywhere), 1))
+  if (!convincing(context, map.side, mapped(context, map, context.mismatches),
+                  mapped(context, map, context.anywhere), 1))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
   return Finding{
       {Cause::inverted, "actual is " + number_text(high) + " where golden is " + number_text(low) +
-                            ", and the reverse: " + fitting_text(inquiry, all)},
+                            ", and the reverse: " + fitting_text(context, all)},
       all.exceptions};
 }
 
-// A stored array that was taken for another layout.
+// Layout: a stored array that was read as another layout.
 
 std::vector<OtherLayout> other_layouts(const DiffSide& side) {
   std::vector<OtherLayout> others;
@@ -70,43 +71,44 @@ std::vector<OtherLayout> other_layouts(const DiffSide& side) {
   return others;
 }
 
-std::string layout_words(const LayoutSpec& row, MovedSide side) {
-  const std::string sides =
-      side == MovedSide::actual ? "actual equals golden when its" : "golden equals actual when its";
+std::string layout_words(const LayoutSpec& row, TransformedSide side) {
+  const std::string sides = side == TransformedSide::actual ? "actual equals golden when its"
+                                                            : "golden equals actual when its";
   return sides + " bytes are read as " + std::string(row.name);
 }
 
 namespace {
 
-Result<std::optional<Finding>> try_layout(const Inquiry& inquiry, MovedSide side,
+Result<std::optional<Finding>> try_layout(const SearchContext& context, TransformedSide side,
                                           const LayoutSpec& row, const StridedLayout& storage,
                                           double hypotheses) {
-  const DiffSide& moved = side == MovedSide::actual ? inquiry.input.actual : inquiry.input.golden;
+  const DiffSide& moved =
+      side == TransformedSide::actual ? context.input.actual : context.input.golden;
   BTF_ASSIGN(Lookup lookup, Lookup::open(moved, storage));
   const Places same = [](const Point& point) { return std::optional(point.number); };
-  BTF_ASSIGN(const bool worth, worth_a_walk(inquiry, side, lookup, same, hypotheses));
+  BTF_ASSIGN(const bool worth, worth_a_walk(context, side, lookup, same, hypotheses));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(StridedLayout actual, own_view(inquiry.input.actual));
-  BTF_ASSIGN(StridedLayout golden, own_view(inquiry.input.golden));
-  const Streams streams = side == MovedSide::actual ? Streams{storage, std::move(golden)}
-                                                    : Streams{std::move(actual), storage};
-  BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, streams, inquiry.elements, {}));
-  if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
-  return Finding{{Cause::layout, layout_words(row, side) + ": " + agreed_text(inquiry, all)},
+  BTF_ASSIGN(StridedLayout actual, own_view(context.input.actual));
+  BTF_ASSIGN(StridedLayout golden, own_view(context.input.golden));
+  const Streams streams = side == TransformedSide::actual ? Streams{storage, std::move(golden)}
+                                                          : Streams{std::move(actual), storage};
+  BTF_ASSIGN(const StreamTally all, compare_streams(context, streams, context.elements, {}));
+  if (all.exceptions() > allowed_exceptions(context)) return std::nullopt;
+  return Finding{{Cause::layout, layout_words(row, side) + ": " + agreed_text(context, all)},
                  all.exceptions()};
 }
 
 }  // namespace
 
-SearchResult find_layout(const Inquiry& inquiry) {
-  if (!streamable(inquiry)) return std::nullopt;
-  const auto of_actual = other_layouts(inquiry.input.actual);
-  const auto of_golden = other_layouts(inquiry.input.golden);
+SearchResult find_layout(const SearchContext& context) {
+  if (!streamable(context)) return std::nullopt;
+  const auto of_actual = other_layouts(context.input.actual);
+  const auto of_golden = other_layouts(context.input.golden);
   const auto hypotheses = static_cast<double>(of_actual.size() + of_golden.size());
-  for (const MovedSide side : {MovedSide::actual, MovedSide::golden})
-    for (const auto& [row, storage] : side == MovedSide::actual ? of_actual : of_golden) {
+  for (const TransformedSide side : {TransformedSide::actual, TransformedSide::golden})
+    for (const auto& [row, storage] : side == TransformedSide::actual ? of_actual : of_golden) {
       BTF_ASSIGN(std::optional<Finding> finding,
-                 try_layout(inquiry, side, *row, storage, hypotheses));
+                 try_layout(context, side, *row, storage, hypotheses));
       if (finding) return finding;
     }
   return std::nullopt;
@@ -114,10 +116,11 @@ SearchResult find_layout(const Inquiry& inquiry) {
 
 namespace {
 
-// Dims that run the other way: mirrored, rotated, channels reversed or in another order.
+// Mirrored dims, rotations, reversed channels, channels in another order.
 
-constexpr std::size_t kMaxFlipped = 6;  // dims that are not 1: every set of them is tried
-constexpr std::uint64_t kColours = 3;   // and one for alpha
+constexpr std::size_t kMaxFlipped =
+    6;  // dims with more than one index; every subset of them is tried
+constexpr std::uint64_t kColours = 3;  // or one more, for alpha
 
 void flip(Rearrangement& rule, std::size_t dim) {
   Digit& digit = rule.digits[dim];
@@ -127,7 +130,7 @@ void flip(Rearrangement& rule, std::size_t dim) {
 
 bool is_colours(std::uint64_t size) { return size == kColours || size == kColours + 1; }
 
-// C of [.., C, H, W]; or the last of [.., H, W, C] where it can be colours, and is the likelier.
+// C of [.., C, H, W], or the last dim of [.., H, W, C] if its size is one of colours.
 bool is_channel(const Dims& dims, std::size_t dim) {
   const std::size_t rank = dims.size();
   if (rank < 3) return false;
@@ -143,9 +146,10 @@ std::string dims_words(const Dims& dims, const std::vector<std::size_t>& which) 
   return text;
 }
 
-RearrangedAs flipped(const Dims& dims, const std::vector<std::size_t>& which) {
-  RearrangedAs result{Cause::mirrored, "actual is golden mirrored along " + dims_words(dims, which),
-                      unchanged(dims)};
+NamedRearrangement flipped(const Dims& dims, const std::vector<std::size_t>& which) {
+  NamedRearrangement result{Cause::mirrored,
+                            "actual is golden mirrored along " + dims_words(dims, which),
+                            unchanged(dims)};
   for (const std::size_t d : which) flip(result.rule, d);
   if (which.size() == 1 && is_channel(dims, which[0])) {
     result.cause = Cause::channels_reversed;
@@ -160,24 +164,24 @@ RearrangedAs flipped(const Dims& dims, const std::vector<std::size_t>& which) {
   return result;
 }
 
-void add_flips(const Dims& dims, std::vector<RearrangedAs>& candidates) {
+void add_flips(const Dims& dims, std::vector<NamedRearrangement>& candidates) {
   std::vector<std::size_t> moving;
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (dims[d] > 1) moving.push_back(d);
   if (moving.size() > kMaxFlipped) return;
-  std::vector<RearrangedAs> flips;
+  std::vector<NamedRearrangement> flips;
   for (unsigned set = 1; set < 1U << moving.size(); ++set) {
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < moving.size(); ++i)
       if ((set >> i & 1U) != 0) which.push_back(moving[i]);
     flips.push_back(flipped(dims, which));
   }
-  std::ranges::stable_sort(flips, {}, [](const RearrangedAs& f) { return f.words.size(); });
+  std::ranges::stable_sort(flips, {}, [](const NamedRearrangement& f) { return f.words.size(); });
   std::ranges::move(flips, std::back_inserter(candidates));
 }
 
-// A quarter turn of the plane (row, row + 1), one element after the other under golden's own dims.
-RearrangedAs turned(const Dims& dims, std::size_t row, bool right) {
+// A quarter turn of the plane (row, row + 1), with the elements stored under golden's own dims.
+NamedRearrangement turned(const Dims& dims, std::size_t row, bool right) {
   Rearrangement rule = unchanged(dims);
   std::swap(rule.digits[row], rule.digits[row + 1]);
   // right: [i][j] is golden's [H - 1 - j][i].
@@ -188,15 +192,15 @@ RearrangedAs turned(const Dims& dims, std::size_t row, bool right) {
           std::move(rule)};
 }
 
-void add_quarter_turns(const Dims& dims, std::vector<RearrangedAs>& candidates) {
+void add_quarter_turns(const Dims& dims, std::vector<NamedRearrangement>& candidates) {
   for (std::size_t row = 0; row + 1 < dims.size(); ++row)
     if (dims[row] > 1 && dims[row + 1] > 1)
       for (const bool right : {true, false}) candidates.push_back(turned(dims, row, right));
 }
 
-// Three or four channels in any order: BGRA, GBR. So many indices of a last dim that are hardly
-// channels, too: nothing else would say what became of them.
-void add_channel_orders(const Dims& dims, std::vector<RearrangedAs>& candidates) {
+// Three or four channels in any order: BGRA, GBR. The same for a last dim of three or four indices
+// that are hardly channels, since no other search would explain it.
+void add_channel_orders(const Dims& dims, std::vector<NamedRearrangement>& candidates) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const bool channel = is_channel(dims, d);
     const bool last = dims.size() > 2 && d == dims.size() - 1;
@@ -220,55 +224,55 @@ void add_channel_orders(const Dims& dims, std::vector<RearrangedAs>& candidates)
 
 }  // namespace
 
-std::vector<RearrangedAs> mirrored_orders(const Dims& dims) {
-  std::vector<RearrangedAs> candidates;
+std::vector<NamedRearrangement> mirrored_orders(const Dims& dims) {
+  std::vector<NamedRearrangement> candidates;
   add_flips(dims, candidates);
   add_quarter_turns(dims, candidates);
   add_channel_orders(dims, candidates);
   return candidates;
 }
 
-SearchResult find_mirrored(const Inquiry& inquiry) {
-  return find_rearranged(inquiry, mirrored_orders(inquiry.input.golden.dims()));
+SearchResult find_mirrored(const SearchContext& context) {
+  return find_rearranged(context, mirrored_orders(context.input.golden.dims()));
 }
 
-// Nibbles exchanged: within 8-bit codes, or neighbours where two elements shared a byte.
+// Nibbles exchanged: within 8-bit codes, or of two elements that share a byte.
 
-SearchResult find_nibble_order(const Inquiry& inquiry) {
-  BTF_ASSIGN(std::optional<Finding> codes, find_swapped_codes(inquiry));
+SearchResult find_nibble_order(const SearchContext& context) {
+  BTF_ASSIGN(std::optional<Finding> codes, find_swapped_codes(context));
   if (codes) return codes;
   const auto bits = [](const DiffSide& side) { return info(side.dtype()).bits; };
-  if (std::min(bits(inquiry.input.actual), bits(inquiry.input.golden)) > 4 || !streamable(inquiry))
+  if (std::min(bits(context.input.actual), bits(context.input.golden)) > 4 || !streamable(context))
     return std::nullopt;
   const Places neighbour = [&](const Point& point) {
     const std::uint64_t other = point.number ^ 1;
-    return other < inquiry.elements ? std::optional(other) : std::nullopt;
+    return other < context.elements ? std::optional(other) : std::nullopt;
   };
   BTF_ASSIGN(const bool worth,
-             worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, neighbour, 1));
+             worth_a_walk(context, TransformedSide::golden, *context.golden, neighbour, 1));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(StridedLayout actual, own_view(inquiry.input.actual));
-  BTF_ASSIGN(StridedLayout golden, own_view(inquiry.input.golden));
-  BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
-                                                    inquiry.elements / 2 * 2, {.exchange = true}));
-  if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
+  BTF_ASSIGN(StridedLayout actual, own_view(context.input.actual));
+  BTF_ASSIGN(StridedLayout golden, own_view(context.input.golden));
+  BTF_ASSIGN(const StreamTally all, compare_streams(context, {std::move(actual), std::move(golden)},
+                                                    context.elements / 2 * 2, {.exchange = true}));
+  if (all.exceptions() > allowed_exceptions(context)) return std::nullopt;
   return Finding{{Cause::nibble_order,
                   "actual equals golden with the two nibbles of every byte "
                   "exchanged: " +
-                      agreed_text(inquiry, all)},
+                      agreed_text(context, all)},
                  all.exceptions()};
 }
 
 namespace {
 
-// Dims in another order: actual's elements, one after the other, are those of a transposed golden.
+// Permuted dims: actual's elements in row-major order are those of a transposed golden.
 
 constexpr std::size_t kMaxRank = 6;
 constexpr std::size_t kFirstLook = 8;
 
 using Order = std::vector<std::uint32_t>;
 
-// Every order of the dims that are not 1; these stay where they are.
+// Every order of the dims that have more than one index; the others keep their positions.
 std::vector<Order> orders_of(const Dims& dims) {
   std::vector<std::uint32_t> moving;
   for (std::uint32_t d = 0; d < dims.size(); ++d)
@@ -291,21 +295,21 @@ std::vector<Order> orders_of(const Dims& dims) {
   return orders;
 }
 
-// One search of a COO side for all that a first look at any order needs.
-Status fetch_ahead(const Inquiry& inquiry, const std::vector<Order>& orders) {
-  if (inquiry.input.golden.storage() != nullptr) return {};
+// Looks up in one search of a COO side what a first look at every order needs.
+Status fetch_ahead(const SearchContext& context, const std::vector<Order>& orders) {
+  if (context.input.golden.storage() != nullptr) return {};
   std::vector<std::uint64_t> numbers;
   for (const Order& order : orders)
-    for (std::size_t i = 0; i < std::min(kFirstLook, inquiry.rarest.size()); ++i)
-      numbers.push_back(number_before(inquiry.input.golden.dims(), order,
-                                      inquiry.mismatches[inquiry.rarest[i]].number));
-  auto fetched = inquiry.golden->codes(numbers);
+    for (std::size_t i = 0; i < std::min(kFirstLook, context.rarest.size()); ++i)
+      numbers.push_back(number_before(context.input.golden.dims(), order,
+                                      context.mismatches[context.rarest[i]].number));
+  auto fetched = context.golden->codes(numbers);
   if (!fetched) return std::unexpected(std::move(fetched).error());
   return {};
 }
 
-// Which way channels went, if that is all there is to it: [.., C, H, W] and [.., H, W, C]; with
-// rank 5 C is dim 1.
+// "channels last" or "channels first" if the order does only that, between [.., C, H, W] and [..,
+// H, W, C]; for rank 5 C is dim 1.
 std::optional<std::string> channel_move(const Order& order) {
   const auto rank = static_cast<std::uint32_t>(order.size());
   if (rank < 3) return std::nullopt;
@@ -322,10 +326,10 @@ std::optional<std::string> channel_move(const Order& order) {
   return std::nullopt;
 }
 
-// The one side's elements, one after the other, are those of the other one, transposed.
-OtherDims transposed_as(const Order& order, MovedSide transposed) {
+// One side's elements, in row-major order, are those of the other side transposed.
+OtherDims transposed_as(const Order& order, TransformedSide transposed) {
   const std::string sides =
-      transposed == MovedSide::golden ? "actual holds golden " : "golden holds actual ";
+      transposed == TransformedSide::golden ? "actual holds golden " : "golden holds actual ";
   const std::string dims_said = "dims " + order_text(order);
   if (const auto channels = channel_move(order))
     return {Cause::layout, sides + "with " + *channels + " (" + dims_said + ") under the same dims",
@@ -333,45 +337,47 @@ OtherDims transposed_as(const Order& order, MovedSide transposed) {
   return {Cause::permutation, sides + "transposed to " + dims_said, order, transposed};
 }
 
-SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypotheses) {
-  const Dims& dims = inquiry.input.golden.dims();
+SearchResult try_order(const SearchContext& context, const Order& order, double hypotheses) {
+  const Dims& dims = context.input.golden.dims();
   const Places places = [&](const Point& point) {
     return std::optional(number_before(dims, order, point.number));
   };
   BTF_ASSIGN(const bool worth,
-             worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, places, hypotheses));
+             worth_a_walk(context, TransformedSide::golden, *context.golden, places, hypotheses));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(StridedLayout actual, own_view(inquiry.input.actual));
-  BTF_ASSIGN(StridedLayout golden, permuted_view(inquiry.input.golden, order));
-  BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
-                                                    inquiry.elements, {}));
-  if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
-  OtherDims as = transposed_as(order, MovedSide::golden);
-  return Finding{{as.cause, as.words + ": " + agreed_text(inquiry, all)}, all.exceptions()};
+  BTF_ASSIGN(StridedLayout actual, own_view(context.input.actual));
+  BTF_ASSIGN(StridedLayout golden, permuted_view(context.input.golden, order));
+  BTF_ASSIGN(const StreamTally all, compare_streams(context, {std::move(actual), std::move(golden)},
+                                                    context.elements, {}));
+  if (all.exceptions() > allowed_exceptions(context)) return std::nullopt;
+  OtherDims as = transposed_as(order, TransformedSide::golden);
+  return Finding{{as.cause, as.words + ": " + agreed_text(context, all)}, all.exceptions()};
 }
 
-// Transposed, are the dims other numbers? Else it is another order the other way round.
+// Whether transposing changes the sizes of the dims. If not, it is the inverse order of another
+// candidate.
 bool makes_other_dims(const Dims& dims, const Order& order) {
   return !std::ranges::equal(order, dims, {}, [&](std::uint32_t d) { return dims[d]; });
 }
 
-// Golden's elements, one after the other, are those of a transposed actual.
-RearrangedAs transposed_golden(const Dims& dims, const Order& order) {
+// Golden's elements in row-major order are those of a transposed actual.
+NamedRearrangement transposed_golden(const Dims& dims, const Order& order) {
   Dims transposed;
   for (const std::uint32_t d : order) transposed.push_back(dims[d]);
   Rearrangement rule = unchanged(dims);
   for (std::size_t k = 0; k < order.size(); ++k)
     rule.digits[order[k]].step = stride_of(transposed, k);
-  OtherDims as = transposed_as(order, MovedSide::actual);
+  OtherDims as = transposed_as(order, TransformedSide::actual);
   return {as.cause, std::move(as.words), std::move(rule)};
 }
 
-SearchResult find_transposed_golden(const Inquiry& inquiry, const std::vector<Order>& orders) {
-  const Dims& dims = inquiry.input.golden.dims();
-  std::vector<RearrangedAs> candidates;
+SearchResult find_transposed_golden(const SearchContext& context,
+                                    const std::vector<Order>& orders) {
+  const Dims& dims = context.input.golden.dims();
+  std::vector<NamedRearrangement> candidates;
   for (const Order& order : orders)
     if (makes_other_dims(dims, order)) candidates.push_back(transposed_golden(dims, order));
-  return find_rearranged(inquiry, candidates);
+  return find_rearranged(context, candidates);
 }
 
 }  // namespace
@@ -379,9 +385,10 @@ SearchResult find_transposed_golden(const Inquiry& inquiry, const std::vector<Or
 std::vector<OtherDims> other_dims(const Dims& dims) {
   const std::vector<Order> orders = orders_of(dims);
   std::vector<OtherDims> others;
-  for (const Order& order : orders) others.push_back(transposed_as(order, MovedSide::golden));
+  for (const Order& order : orders) others.push_back(transposed_as(order, TransformedSide::golden));
   for (const Order& order : orders)
-    if (makes_other_dims(dims, order)) others.push_back(transposed_as(order, MovedSide::actual));
+    if (makes_other_dims(dims, order))
+      others.push_back(transposed_as(order, TransformedSide::actual));
   return others;
 }
 
@@ -394,27 +401,27 @@ std::uint64_t number_before(const Dims& dims, const Order& order, std::uint64_t 
   return linear_key(dims, index);
 }
 
-SearchResult find_permutation(const Inquiry& inquiry) {
-  if (!streamable(inquiry)) return std::nullopt;
-  const std::vector<Order> orders = orders_of(inquiry.input.golden.dims());
-  BTF_TRY(fetch_ahead(inquiry, orders));
+SearchResult find_permutation(const SearchContext& context) {
+  if (!streamable(context)) return std::nullopt;
+  const std::vector<Order> orders = orders_of(context.input.golden.dims());
+  BTF_TRY(fetch_ahead(context, orders));
   for (const Order& order : orders) {
     BTF_ASSIGN(std::optional<Finding> finding,
-               try_order(inquiry, order, static_cast<double>(orders.size())));
+               try_order(context, order, static_cast<double>(orders.size())));
     if (finding) return finding;
   }
-  return find_transposed_golden(inquiry, orders);
+  return find_transposed_golden(context, orders);
 }
 
 namespace {
 
-// Rows that were written or read at another distance than they have.
+// Pitch: rows that were written or read at another distance than they have.
 
-constexpr std::uint64_t kNearPitch = 256;  // every pitch so much off is tried
-constexpr unsigned kMaxAligned = 12;       // and multiples of up to so large a power of two
+constexpr std::uint64_t kNearPitch = 256;  // every pitch up to this far from the width is tried
+constexpr unsigned kMaxAligned = 12;       // and multiples of powers of two up to 2^12
 
-// Rows of `width` elements that may be `pitch` apart. No wider than twice and a half, or too little
-// would be left to know it by.
+// Pitches that rows of `width` elements may have. At most two and a half times the width, since
+// fewer rows would be left to recognise it by.
 std::vector<std::uint64_t> pitches_of(std::uint64_t width, std::uint64_t count, bool near) {
   std::set<std::uint64_t> pitches;
   const std::uint64_t most = std::min(width + width + width / 2, count - 1);
@@ -429,8 +436,8 @@ std::vector<std::uint64_t> pitches_of(std::uint64_t width, std::uint64_t count, 
   return {pitches.begin(), pitches.end()};
 }
 
-// Row h of actual was read where golden's element h * pitch is.
-RearrangedAs read_with(const Dims& dims, std::uint64_t width, std::uint64_t pitch) {
+// Row h of actual was read from golden's element h * pitch.
+NamedRearrangement read_with(const Dims& dims, std::uint64_t width, std::uint64_t pitch) {
   Rearrangement rule;
   rule.count = unchanged(dims).count;
   rule.digits = {{.step = static_cast<std::int64_t>(pitch)}, {.size = width, .step = 1}};
@@ -441,7 +448,7 @@ RearrangedAs read_with(const Dims& dims, std::uint64_t width, std::uint64_t pitc
 }
 
 // Row h of golden begins at actual's element h * pitch.
-RearrangedAs stored_with(const Dims& dims, std::uint64_t width, std::uint64_t pitch) {
+NamedRearrangement stored_with(const Dims& dims, std::uint64_t width, std::uint64_t pitch) {
   Rearrangement rule;
   rule.count = unchanged(dims).count;
   rule.digits = {{.step = static_cast<std::int64_t>(width)},
@@ -454,34 +461,34 @@ RearrangedAs stored_with(const Dims& dims, std::uint64_t width, std::uint64_t pi
 
 }  // namespace
 
-SearchResult find_pitch(const Inquiry& inquiry) {
-  if (inquiry.rounded) return std::nullopt;
-  const Dims& dims = inquiry.input.golden.dims();
-  const bool dense = inquiry.input.golden.storage() != nullptr;
-  std::vector<RearrangedAs> candidates;
+SearchResult find_pitch(const SearchContext& context) {
+  if (context.rounded) return std::nullopt;
+  const Dims& dims = context.input.golden.dims();
+  const bool dense = context.input.golden.storage() != nullptr;
+  std::vector<NamedRearrangement> candidates;
   std::uint64_t width = 1;
   for (std::size_t d = dims.size(); d-- > 1;) {
     if (dims[d] == 1) continue;
     const bool innermost = width == 1;
     width *= dims[d];
-    if (width >= inquiry.elements) break;
-    for (const std::uint64_t pitch : pitches_of(width, inquiry.elements, innermost && dense)) {
+    if (width >= context.elements) break;
+    for (const std::uint64_t pitch : pitches_of(width, context.elements, innermost && dense)) {
       candidates.push_back(stored_with(dims, width, pitch));
       candidates.push_back(read_with(dims, width, pitch));
     }
   }
-  return find_rearranged(inquiry, candidates);
+  return find_rearranged(context, candidates);
 }
 
 namespace {
 
-// Parts of one dim that were exchanged: groups of channels, heads, pairs of a rotary embedding; and
-// one index that stands at all of them.
+// Shuffled: parts of one dim that were exchanged, as groups of channels, heads, or pairs of a
+// rotary embedding. Repeated: one index that is at all indices.
 
-constexpr std::uint64_t kMaxSplit = 1U << 20;  // indices of a dim whose divisors are looked for
-constexpr std::size_t kMaxShuffles = 1024;     // tried of a dim
-constexpr std::uint64_t kMaxRepeated = 64;     // indices of a dim that may be the one
-constexpr std::uint64_t kMinRepeated = 32;     // elements there: fewer may be alike by chance
+constexpr std::uint64_t kMaxSplit = 1U << 20;  // largest dim whose divisors are tried
+constexpr std::size_t kMaxShuffles = 1024;     // tried per dim
+constexpr std::uint64_t kMaxRepeated = 64;     // indices of a dim that may be the repeated one
+constexpr std::uint64_t kMinRepeated = 32;     // elements per index: fewer may be equal by chance
 
 std::vector<std::uint64_t> divisors(std::uint64_t n) {
   std::vector<std::uint64_t> small;
@@ -495,7 +502,8 @@ std::vector<std::uint64_t> divisors(std::uint64_t n) {
   return small;
 }
 
-// A dim of actual is [outer, first, second, inner], and of golden [outer, second, first, inner].
+// A dim that actual holds as [outer, first, second, inner] and golden as [outer, second, first,
+// inner].
 struct Parts {
   std::uint64_t outer = 1;
   std::uint64_t first = 1;
@@ -503,7 +511,7 @@ struct Parts {
   std::uint64_t inner = 1;
 };
 
-// The fewest parts first.
+// Ordered by the number of parts, the fewest first.
 std::vector<Parts> splits_of(std::uint64_t size) {
   std::vector<Parts> splits;
   if (size > kMaxSplit) return splits;
@@ -520,7 +528,7 @@ std::vector<Parts> splits_of(std::uint64_t size) {
   return splits;
 }
 
-RearrangedAs shuffled(const Dims& dims, std::size_t dim, const Parts& split) {
+NamedRearrangement shuffled(const Dims& dims, std::size_t dim, const Parts& split) {
   Rearrangement rule = unchanged(dims);
   const std::int64_t stride = stride_of(dims, dim) * static_cast<std::int64_t>(split.inner);
   const auto first = static_cast<std::int64_t>(split.first);
@@ -555,8 +563,9 @@ RearrangedAs shuffled(const Dims& dims, std::size_t dim, const Parts& split) {
 }
 
 // [T, H, D] on one side and [H, T, D] on the other under the dims [T, H * D]: heads that were not
-// moved, or moved once too often.
-RearrangedAs moved_heads(const Dims& dims, std::size_t row, std::uint64_t heads, bool of_actual) {
+// transposed, or were transposed once too often.
+NamedRearrangement moved_heads(const Dims& dims, std::size_t row, std::uint64_t heads,
+                               bool of_actual) {
   Rearrangement rule = unchanged(dims);
   const std::uint64_t rows = dims[row];
   const std::uint64_t size = dims[row + 1] / heads;
@@ -584,7 +593,7 @@ RearrangedAs moved_heads(const Dims& dims, std::size_t row, std::uint64_t heads,
           std::move(rule)};
 }
 
-void add_moved_heads(const Dims& dims, std::vector<RearrangedAs>& candidates) {
+void add_moved_heads(const Dims& dims, std::vector<NamedRearrangement>& candidates) {
   for (std::size_t row = 0; row + 1 < dims.size(); ++row) {
     if (dims[row] < 2 || dims[row + 1] > kMaxSplit) continue;
     for (const std::uint64_t heads : divisors(dims[row + 1]))
@@ -594,7 +603,7 @@ void add_moved_heads(const Dims& dims, std::vector<RearrangedAs>& candidates) {
   }
 }
 
-RearrangedAs repeated(const Dims& dims, std::size_t dim, std::uint64_t index) {
+NamedRearrangement repeated(const Dims& dims, std::size_t dim, std::uint64_t index) {
   Rearrangement rule = unchanged(dims);
   rule.digits[dim].step = 0;
   rule.base = static_cast<std::int64_t>(index) * stride_of(dims, dim);
@@ -606,26 +615,26 @@ RearrangedAs repeated(const Dims& dims, std::size_t dim, std::uint64_t index) {
 
 }  // namespace
 
-std::vector<RearrangedAs> shuffled_orders(const Dims& dims) {
-  std::vector<RearrangedAs> candidates;
+std::vector<NamedRearrangement> shuffled_orders(const Dims& dims) {
+  std::vector<NamedRearrangement> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d)
     for (const Parts& split : splits_of(dims[d])) candidates.push_back(shuffled(dims, d, split));
   add_moved_heads(dims, candidates);
   return candidates;
 }
 
-SearchResult find_shuffled(const Inquiry& inquiry) {
-  return find_rearranged(inquiry, shuffled_orders(inquiry.input.golden.dims()));
+SearchResult find_shuffled(const SearchContext& context) {
+  return find_rearranged(context, shuffled_orders(context.input.golden.dims()));
 }
 
-SearchResult find_repeated(const Inquiry& inquiry) {
-  const Dims& dims = inquiry.input.golden.dims();
-  std::vector<RearrangedAs> candidates;
+SearchResult find_repeated(const SearchContext& context) {
+  const Dims& dims = context.input.golden.dims();
+  std::vector<NamedRearrangement> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d)
     for (std::uint64_t index = 0; index < std::min(dims[d], kMaxRepeated); ++index)
-      if (dims[d] > 1 && inquiry.elements / dims[d] >= kMinRepeated)
+      if (dims[d] > 1 && context.elements / dims[d] >= kMinRepeated)
         candidates.push_back(repeated(dims, d, index));
-  return find_rearranged(inquiry, candidates);
+  return find_rearranged(context, candidates);
 }
 
 }  // namespace btf::hints

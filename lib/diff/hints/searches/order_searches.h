@@ -1,5 +1,5 @@
-// The orders in which elements may be stored and the ways in which their bits may be read, and the
-// searches that try them.
+// Other orders in which elements may be stored, other ways to read their bits, and the searches
+// that try them.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,34 @@
 
 namespace btf::hints {
 
-// The orders in which elements may stand and the readings that their bits may have: what searches
-// try, each by its own agreement.
-
-// Layouts whose stored array is as large, but arranged in another way; the plainest first.
+// Layouts whose stored array has the same size in another arrangement; the simplest first.
 using OtherLayout = std::pair<const LayoutSpec*, StridedLayout>;
 std::vector<OtherLayout> other_layouts(const DiffSide& side);
 
 // "actual equals golden when its bytes are read as kHWC8"
-std::string layout_words(const LayoutSpec& row, MovedSide side);
+std::string layout_words(const LayoutSpec& row, TransformedSide side);
 
-// Dims of one side in another order.
+// The elements of one side as those of the other with its dims in another order.
 struct OtherDims {
   Cause cause{};
   std::string words;  // "actual holds golden transposed to dims 1, 0"
   std::vector<std::uint32_t> order;
-  MovedSide transposed = MovedSide::golden;  // the side that is transposed
+  TransformedSide transposed = TransformedSide::golden;  // the side that is transposed
 };
 
-// The plainest first; none twice.
+// The simplest first; no order twice.
 std::vector<OtherDims> other_dims(const Dims& dims);
 
-// Where the transposed side has the element that stands at `number` of the other one.
+// The number at which the transposed side has the element that is at `number` of the other side.
 std::uint64_t number_before(const Dims& dims, const std::vector<std::uint32_t>& order,
                             std::uint64_t number);
 
-std::vector<RearrangedAs> mirrored_orders(const Dims& dims);  // turned and channels' orders, too
-std::vector<RearrangedAs> shuffled_orders(const Dims& dims);
+std::vector<NamedRearrangement> mirrored_orders(
+    const Dims& dims);  // also rotated, and channels in another order
+std::vector<NamedRearrangement> shuffled_orders(const Dims& dims);
 
-// Bytes, halves and nibbles of codes exchanged, and bits of one dtype taken for another's; the
-// plainest first.
+// Codes with bytes, halves or nibbles exchanged, or with the bits of another dtype; the simplest
+// first.
 std::vector<CodeReading> other_readings(const HintInput& input);
 
 }  // namespace btf::hints

@@ -1,5 +1,5 @@
-// Searches for elements that are right, but at other places: shifted, wrapped, in another order of
-// indices or parts, cut off at the end.
+// Searches for elements that are right but in other places: shifted, wrapped, with indices or parts
+// in another order, or cut off at the end.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include "btf/try.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/grids.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
 #include "diff/hints/models/index_order.h"
 #include "diff/hints/models/rearrangement.h"
@@ -26,7 +26,7 @@
 namespace btf::hints {
 namespace {
 
-// Number of the element one further on, or one before, in every dim.
+// The element whose index is one higher, or one lower, in every dim.
 Rearrangement diagonal(const Dims& dims, bool further) {
   Rearrangement rule = unchanged(dims);
   for (Digit& digit : rule.digits) {
@@ -40,20 +40,20 @@ Rearrangement diagonal(const Dims& dims, bool further) {
 }
 
 struct EntryTally {
-  std::uint64_t entries = 0;  // of either side
+  std::uint64_t entries = 0;  // of both sides
   std::uint64_t agreed = 0;
-  std::uint64_t outside = 0;  // of actual
+  std::uint64_t outside = 0;  // entries of actual without a counterpart
 };
 
-// The entries of one side, by the number that they would have in golden.
-class MovedEntries {
+// The entries of one side, by the number that each would have in golden.
+class MappedEntries {
  public:
-  static Result<MovedEntries> open(const DiffSide& side) {
+  static Result<MappedEntries> open(const DiffSide& side) {
     BTF_ASSIGN(auto entries, side.entries({}));
-    return MovedEntries(std::move(entries));
+    return MappedEntries(std::move(entries));
   }
 
-  // Passes over those that `place` has nothing for. Which leaves them in their order.
+  // Skips entries for which `place` is unset. The entries keep their order.
   template <typename Place>
   Result<std::optional<CooEntry>> next(const Place& place) {
     for (;;) {
@@ -71,20 +71,20 @@ class MovedEntries {
   std::uint64_t skipped() const { return skipped_; }
 
  private:
-  explicit MovedEntries(std::unique_ptr<CooSource> entries) : entries_(std::move(entries)) {}
+  explicit MappedEntries(std::unique_ptr<CooSource> entries) : entries_(std::move(entries)) {}
 
   CooEntries entries_;
   std::uint64_t skipped_ = 0;
 };
 
-// Two COO tensors, whatever their size: their entries side by side.
-Result<EntryTally> compare_entries(const Inquiry& inquiry, const Rearrangement& to_golden,
+// Compares two COO tensors of any size by merging their entries.
+Result<EntryTally> compare_entries(const SearchContext& context, const Rearrangement& to_golden,
                                    const Rearrangement& to_actual) {
-  const HintInput& input = inquiry.input;
-  BTF_ASSIGN(MovedEntries left, MovedEntries::open(input.actual));
-  BTF_ASSIGN(MovedEntries right, MovedEntries::open(input.golden));
+  const HintInput& input = context.input;
+  BTF_ASSIGN(MappedEntries left, MappedEntries::open(input.actual));
+  BTF_ASSIGN(MappedEntries right, MappedEntries::open(input.golden));
   const auto moved = [&](std::uint64_t key) { return to_golden.source_of(key); };
-  // Elements of golden at the edge have no index in actual.
+  // Elements at golden's edge have no index in actual.
   const auto kept = [&](std::uint64_t key) {
     return to_actual.source_of(key) ? std::optional(key) : std::nullopt;
   };
@@ -98,7 +98,7 @@ Result<EntryTally> compare_entries(const Inquiry& inquiry, const Rearrangement& 
     const bool in_right = b && b->key == at;
     ++tally.entries;
     if (sampled_agree(value_of(input.actual.dtype(), in_left ? a->code : 0),
-                      value_of(input.golden.dtype(), in_right ? b->code : 0), inquiry.agreement))
+                      value_of(input.golden.dtype(), in_right ? b->code : 0), context.agreement))
       ++tally.agreed;
     if (in_left) {
       BTF_ASSIGN(a, left.next(moved));
@@ -111,21 +111,21 @@ Result<EntryTally> compare_entries(const Inquiry& inquiry, const Rearrangement& 
   return tally;
 }
 
-SearchResult try_entries(const Inquiry& inquiry, const RearrangedAs& base,
+SearchResult try_entries(const SearchContext& context, const NamedRearrangement& base,
                          const Rearrangement& back) {
   const Places places = [&](const Point& point) { return base.rule.source_of(point.number); };
   BTF_ASSIGN(const bool worth,
-             worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, places, 2));
+             worth_a_walk(context, TransformedSide::golden, *context.golden, places, 2));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(const EntryTally tally, compare_entries(inquiry, base.rule, back));
+  BTF_ASSIGN(const EntryTally tally, compare_entries(context, base.rule, back));
   const std::uint64_t exceptions = tally.entries - tally.agreed;
-  if (exceptions > allowed_exceptions(inquiry)) return std::nullopt;
+  if (exceptions > allowed_exceptions(context)) return std::nullopt;
   return Finding{{base.cause, base.words + ": " + std::to_string(tally.agreed) + " of " +
                                   std::to_string(tally.entries) + " stored elements"},
                  exceptions + tally.outside};
 }
 
-RearrangedAs counted_from(const Dims& dims, bool further, bool sparse) {
+NamedRearrangement counted_from(const Dims& dims, bool further, bool sparse) {
   const std::string side = further ? "actual" : "golden";
   if (sparse)
     return {Cause::index_base,
@@ -138,17 +138,17 @@ RearrangedAs counted_from(const Dims& dims, bool further, bool sparse) {
 
 }  // namespace
 
-SearchResult find_index_base(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
+SearchResult find_index_base(const SearchContext& context) {
+  const HintInput& input = context.input;
   const Dims& dims = input.golden.dims();
   const bool sparse = input.actual.storage() == nullptr || input.golden.storage() == nullptr;
   if (std::ranges::any_of(dims, [](std::uint64_t dim) { return dim < 2; })) return std::nullopt;
   if (dims.size() < 2 && !sparse) return std::nullopt;
-  const std::vector<RearrangedAs> bases{counted_from(dims, true, sparse),
-                                        counted_from(dims, false, sparse)};
-  if (!both_sparse(input.actual, input.golden)) return find_rearranged(inquiry, bases);
+  const std::vector<NamedRearrangement> bases{counted_from(dims, true, sparse),
+                                              counted_from(dims, false, sparse)};
+  if (!both_sparse(input.actual, input.golden)) return find_rearranged(context, bases);
   for (std::size_t i = 0; i < bases.size(); ++i) {
-    BTF_ASSIGN(std::optional<Finding> finding, try_entries(inquiry, bases[i], bases[1 - i].rule));
+    BTF_ASSIGN(std::optional<Finding> finding, try_entries(context, bases[i], bases[1 - i].rule));
     if (finding) return finding;
   }
   return std::nullopt;
@@ -159,9 +159,9 @@ namespace {
 // Equal parts of a dim in any other order: heads, groups of channels.
 
 constexpr std::uint64_t kMaxPartIndices = 4096;
-constexpr std::uint64_t kMinRows = 8;    // elements at an index: fewer find their like anywhere
-constexpr std::size_t kProbedRows = 16;  // rows that indices are known by
-constexpr std::size_t kPartsSaid = 8;    // parts
+constexpr std::uint64_t kMinRows = 8;    // elements per index: fewer may match anywhere by chance
+constexpr std::size_t kProbedRows = 16;  // rows by which indices are recognised
+constexpr std::size_t kMaxListedParts = 8;  // parts that are listed
 
 // Some rows along a dim, with the numbers of both sides.
 struct Probes {
@@ -169,10 +169,10 @@ struct Probes {
   std::vector<std::vector<long double>> golden;
 };
 
-std::vector<std::uint64_t> rows_of(const Inquiry& inquiry, const Along& place) {
+std::vector<std::uint64_t> rows_of(const SearchContext& context, const Along& place) {
   std::vector<std::uint64_t> rows;
-  for (const std::size_t i : inquiry.rarest) {
-    const std::uint64_t row = place.row(inquiry.mismatches[i].number);
+  for (const std::size_t i : context.rarest) {
+    const std::uint64_t row = place.row(context.mismatches[i].number);
     if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
     if (rows.size() == kProbedRows) break;
   }
@@ -185,41 +185,41 @@ Result<std::vector<long double>> read_row(Lookup& lookup, const Along& place, st
   return lookup.values(numbers);
 }
 
-// Has golden another index that is like that of the first mismatch in some rows? Most dims are done
-// with here.
-Result<bool> worth_reading(const Inquiry& inquiry, const Along& place,
+// Whether golden has another index that matches that of the first mismatch in some rows. Rejects
+// most dims.
+Result<bool> worth_reading(const SearchContext& context, const Along& place,
                            const std::vector<std::uint64_t>& rows) {
   constexpr std::size_t kRows = 4;
-  const std::uint64_t index = place.index(inquiry.mismatches[inquiry.rarest.front()].number);
+  const std::uint64_t index = place.index(context.mismatches[context.rarest.front()].number);
   std::vector<std::uint64_t> left(place.size);
   std::iota(left.begin(), left.end(), 0U);
   for (std::size_t row = 0; row < std::min(kRows, rows.size()) && !left.empty(); ++row) {
     std::vector<std::uint64_t> numbers;
     for (const std::uint64_t other : left) numbers.push_back(place.number(rows[row], other));
-    BTF_ASSIGN(const std::vector<long double> golden, inquiry.golden->values(numbers));
+    BTF_ASSIGN(const std::vector<long double> golden, context.golden->values(numbers));
     const std::vector<std::uint64_t> own{place.number(rows[row], index)};
-    BTF_ASSIGN(const std::vector<long double> actual, inquiry.actual->values(own));
+    BTF_ASSIGN(const std::vector<long double> actual, context.actual->values(own));
     std::vector<std::uint64_t> like;
     for (std::size_t i = 0; i < left.size(); ++i)
-      if (sampled_agree(actual.front(), golden[i], inquiry.agreement)) like.push_back(left[i]);
+      if (sampled_agree(actual.front(), golden[i], context.agreement)) like.push_back(left[i]);
     left = std::move(like);
   }
   return !left.empty();
 }
 
-bool alike(const Inquiry& inquiry, const Probes& probes, std::uint64_t actual, std::uint64_t golden,
-           std::uint64_t count) {
+bool alike(const SearchContext& context, const Probes& probes, std::uint64_t actual,
+           std::uint64_t golden, std::uint64_t count) {
   for (std::size_t row = 0; row < probes.actual.size(); ++row)
     for (std::uint64_t i = 0; i < count; ++i)
       if (!sampled_agree(probes.actual[row][actual + i], probes.golden[row][golden + i],
-                         inquiry.agreement))
+                         context.agreement))
         return false;
   return true;
 }
 
-// Which of golden's parts each of actual's is; where several are alike, the one behind that of the
-// part before.
-std::vector<std::uint32_t> order_of(const Inquiry& inquiry, const Probes& probes,
+// For each part of actual, the matching part of golden; of several that match, the one after the
+// part that the previous one matched.
+std::vector<std::uint32_t> order_of(const SearchContext& context, const Probes& probes,
                                     std::uint64_t parts, std::uint64_t size) {
   std::vector<std::uint32_t> order;
   std::vector<bool> taken(parts, false);
@@ -227,7 +227,7 @@ std::vector<std::uint32_t> order_of(const Inquiry& inquiry, const Probes& probes
     const std::uint64_t first = order.empty() ? 0 : order.back() + 1U;
     for (std::uint64_t k = 0; k < parts && order.size() == i; ++k) {
       const std::uint64_t other = (first + k) % parts;
-      if (taken[other] || !alike(inquiry, probes, i * size, other * size, size)) continue;
+      if (taken[other] || !alike(context, probes, i * size, other * size, size)) continue;
       taken[other] = true;
       order.push_back(static_cast<std::uint32_t>(other));
     }
@@ -236,39 +236,39 @@ std::vector<std::uint32_t> order_of(const Inquiry& inquiry, const Probes& probes
   return order;
 }
 
-RearrangedAs reordered(const Dims& dims, std::size_t dim, std::uint64_t part,
-                       const std::vector<std::uint32_t>& order) {
-  const std::span said = std::span(order).first(std::min(kPartsSaid, order.size()));
-  RearrangedAs result{Cause::shuffled,
-                      "actual has the parts of " + std::to_string(part) + " of golden's " +
-                          dim_text(static_cast<std::uint32_t>(dim), dims.size()) +
-                          " in the order " + order_text(said) +
-                          (order.size() > said.size() ? ", ..." : ""),
-                      unchanged(dims)};
+NamedRearrangement reordered(const Dims& dims, std::size_t dim, std::uint64_t part,
+                             const std::vector<std::uint32_t>& order) {
+  const std::span listed = std::span(order).first(std::min(kMaxListedParts, order.size()));
+  NamedRearrangement result{Cause::shuffled,
+                            "actual has the parts of " + std::to_string(part) + " of golden's " +
+                                dim_text(static_cast<std::uint32_t>(dim), dims.size()) +
+                                " in the order " + order_text(listed) +
+                                (order.size() > listed.size() ? ", ..." : ""),
+                            unchanged(dims)};
   for (std::uint64_t i = 0; i < dims[dim]; ++i)
     result.rule.digits[dim].order.push_back(
         static_cast<std::uint32_t>(order[i / part] * part + i % part));
   return result;
 }
 
-Result<std::optional<RearrangedAs>> along_dim(const Inquiry& inquiry, std::size_t dim) {
-  const Dims& dims = inquiry.input.golden.dims();
+Result<std::optional<NamedRearrangement>> along_dim(const SearchContext& context, std::size_t dim) {
+  const Dims& dims = context.input.golden.dims();
   const Along place = along(dims, dim);
-  const std::vector<std::uint64_t> rows = rows_of(inquiry, place);
-  BTF_ASSIGN(const bool worth, worth_reading(inquiry, place, rows));
+  const std::vector<std::uint64_t> rows = rows_of(context, place);
+  BTF_ASSIGN(const bool worth, worth_reading(context, place, rows));
   if (!worth) return std::nullopt;
   Probes probes;
   for (const std::uint64_t row : rows) {
-    BTF_ASSIGN(std::vector<long double> actual, read_row(*inquiry.actual, place, row));
-    BTF_ASSIGN(std::vector<long double> golden, read_row(*inquiry.golden, place, row));
+    BTF_ASSIGN(std::vector<long double> actual, read_row(*context.actual, place, row));
+    BTF_ASSIGN(std::vector<long double> golden, read_row(*context.golden, place, row));
     probes.actual.push_back(std::move(actual));
     probes.golden.push_back(std::move(golden));
   }
-  // Single indices: reordered_search.cc.
+  // Single indices are found by find_reordered().
   for (std::uint64_t parts = 2; parts <= dims[dim] / 2; ++parts) {
     if (dims[dim] % parts != 0) continue;
     const std::uint64_t size = dims[dim] / parts;
-    const std::vector<std::uint32_t> order = order_of(inquiry, probes, parts, size);
+    const std::vector<std::uint32_t> order = order_of(context, probes, parts, size);
     if (!order.empty() && !std::ranges::is_sorted(order)) return reordered(dims, dim, size, order);
   }
   return std::nullopt;
@@ -276,35 +276,35 @@ Result<std::optional<RearrangedAs>> along_dim(const Inquiry& inquiry, std::size_
 
 }  // namespace
 
-SearchResult find_part_order(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
-  if (inquiry.rounded || inquiry.rarest.empty() || input.actual.storage() == nullptr ||
+SearchResult find_part_order(const SearchContext& context) {
+  const HintInput& input = context.input;
+  if (context.rounded || context.rarest.empty() || input.actual.storage() == nullptr ||
       input.golden.storage() == nullptr)
     return std::nullopt;
   const Dims& dims = input.golden.dims();
-  std::vector<RearrangedAs> candidates;
+  std::vector<NamedRearrangement> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < 4 || dims[d] > kMaxPartIndices || inquiry.elements / dims[d] < kMinRows) continue;
-    BTF_ASSIGN(std::optional<RearrangedAs> found, along_dim(inquiry, d));
+    if (dims[d] < 4 || dims[d] > kMaxPartIndices || context.elements / dims[d] < kMinRows) continue;
+    BTF_ASSIGN(std::optional<NamedRearrangement> found, along_dim(context, d));
     if (found) candidates.push_back(*std::move(found));
   }
-  return find_rearranged(inquiry, candidates);
+  return find_rearranged(context, candidates);
 }
 
 namespace {
 
-// The indices of one dim in another order: boxes, classes, vocabulary.
+// The indices of one dim in any other order: boxes, classes, a vocabulary.
 
 constexpr std::uint64_t kMaxIndices = 1U << 16;
 constexpr std::uint64_t kMinIndices = 3;
-constexpr std::size_t kMaxSaid = 3;
+constexpr std::size_t kMaxListed = 3;
 
 std::string count_text(std::uint64_t count, const std::string& what) {
   return ", " + std::to_string(count) + " " + what;
 }
 
-// "the indices 3 and 7 of {dim} exchanged", "the indices of {dim} reversed", "rotated by 3", where
-// that is all of it.
+// "the indices 3 and 7 of {dim} exchanged", "the indices of {dim} reversed" or "... rotated by 3",
+// if that is the whole difference; else empty.
 std::string kind_text(const std::vector<std::uint32_t>& source, std::uint64_t moved,
                       const std::string& dim) {
   const std::size_t size = source.size();
@@ -312,7 +312,7 @@ std::string kind_text(const std::vector<std::uint32_t>& source, std::uint64_t mo
   bool rotated = true;
   std::optional<std::size_t> by;
   for (std::size_t i = 0; i < size; ++i) {
-    if (source[i] == kNowhere) continue;
+    if (source[i] == kNoIndex) continue;
     if (!by) by = (i + size - source[i]) % size;
     rotated = rotated && (source[i] + *by) % size == i;
     reversed = reversed && source[i] == size - 1 - i;
@@ -322,7 +322,7 @@ std::string kind_text(const std::vector<std::uint32_t>& source, std::uint64_t mo
   const auto first =
       std::ranges::find_if(source, [&](const std::uint32_t& j) { return j != &j - source.data(); });
   const auto at = static_cast<std::size_t>(first - source.begin());
-  if (moved == 2 && *first != kNowhere && source[*first] == at)
+  if (moved == 2 && *first != kNoIndex && source[*first] == at)
     return "the indices " + std::to_string(at) + " and " + std::to_string(*first) + " of " + dim +
            " exchanged";
   return "";
@@ -334,14 +334,14 @@ std::string order_words(const IndexOrder& order, const Dims& dims, std::size_t d
   if (!kind.empty()) return "actual has " + kind;
   std::string text = "actual has the indices of " + which + " in " +
                      (order.sorted.empty() ? "another order" : order.sorted);
-  std::size_t said = 0;
-  for (std::size_t i = 0; i < order.source.size() && said < kMaxSaid; ++i) {
-    if (order.source[i] == i || order.source[i] == kNowhere) continue;
-    text += (said == 0 ? ", golden's " : ", ") + std::to_string(order.source[i]) + " at " +
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < order.source.size() && listed < kMaxListed; ++i) {
+    if (order.source[i] == i || order.source[i] == kNoIndex) continue;
+    text += (listed == 0 ? ", golden's " : ", ") + std::to_string(order.source[i]) + " at " +
             std::to_string(i);
-    ++said;
+    ++listed;
   }
-  return text + (order.moved > said ? ", ..." : "");
+  return text + (order.moved > listed ? ", ..." : "");
 }
 
 Rearrangement rule_of(const IndexOrder& order, const Dims& dims, std::size_t dim) {
@@ -350,33 +350,33 @@ Rearrangement rule_of(const IndexOrder& order, const Dims& dims, std::size_t dim
   return rule;
 }
 
-SearchResult try_order(const Inquiry& inquiry, const IndexOrder& order, std::size_t dim) {
-  const Dims& dims = inquiry.input.golden.dims();
+SearchResult try_order(const SearchContext& context, const IndexOrder& order, std::size_t dim) {
+  const Dims& dims = context.input.golden.dims();
   if (order.bits < kNeededBits + std::log2(static_cast<double>(dims.size()))) return std::nullopt;
-  BTF_ASSIGN(const RearrangementTally all, compare_rearranged(inquiry, rule_of(order, dims, dim)));
-  if (all.all.compared == 0 || all.all.exceptions() > allowed_exceptions(inquiry))
+  BTF_ASSIGN(const RearrangementTally all, compare_rearranged(context, rule_of(order, dims, dim)));
+  if (all.all.compared == 0 || all.all.exceptions() > allowed_exceptions(context))
     return std::nullopt;
-  std::string text = order_words(order, dims, dim) + ": " + agreed_text(inquiry, all.all);
-  if (order.missing > 0) text += count_text(order.missing, "of golden's indices nowhere");
+  std::string text = order_words(order, dims, dim) + ": " + agreed_text(context, all.all);
+  if (order.missing > 0) text += count_text(order.missing, "of golden's indices missing");
   if (order.repeated > 0) text += count_text(order.repeated, "repeated");
-  if (order.strange > 0) text += count_text(order.strange, "of none of golden's");
+  if (order.unmatched > 0) text += count_text(order.unmatched, "match none of golden's");
   return Finding{{Cause::reordered, std::move(text)}, all.all.exceptions() + all.outside};
 }
 
 }  // namespace
 
-SearchResult find_reordered(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
-  if (inquiry.rounded || inquiry.rarest.empty() || input.actual.storage() == nullptr ||
-      input.golden.storage() == nullptr || !rearrangeable(inquiry))
+SearchResult find_reordered(const SearchContext& context) {
+  const HintInput& input = context.input;
+  if (context.rounded || context.rarest.empty() || input.actual.storage() == nullptr ||
+      input.golden.storage() == nullptr || !rearrangeable(context))
     return std::nullopt;
   const Dims& dims = input.golden.dims();
   std::optional<Finding> best;
   for (std::size_t dim = 0; dim < dims.size(); ++dim) {
     if (dims[dim] < kMinIndices || dims[dim] > kMaxIndices) continue;
-    BTF_ASSIGN(const std::optional<IndexOrder> order, find_index_order(inquiry, dim));
+    BTF_ASSIGN(const std::optional<IndexOrder> order, find_index_order(context, dim));
     if (!order) continue;
-    BTF_ASSIGN(std::optional<Finding> finding, try_order(inquiry, *order, dim));
+    BTF_ASSIGN(std::optional<Finding> finding, try_order(context, *order, dim));
     if (finding && (!best || finding->unexplained < best->unexplained)) best = std::move(finding);
   }
   return best;
@@ -384,18 +384,18 @@ SearchResult find_reordered(const Inquiry& inquiry) {
 
 namespace {
 
-// Elements shifted by some positions: in row-major order, along one dim, or in the stored
-// array.
+// Elements shifted by some positions: in row-major order, along one dim, or in the stored array.
 
-// Confirmed on the whole tensor at most.
+// Shifts that are confirmed on the whole tensor.
 constexpr std::size_t kMaxWalks = 6;
 
-struct Shifted {
+struct ShiftResult {
   Finding finding;
   std::uint64_t exceptions = 0;
 };
 
-// The same shift for what it would push over the edge, if that comes back in at the other end.
+// The alignment of the elements that the shift pushes over the edge, if they come back at the other
+// end.
 Alignment wrapped(const Shift& shift, std::uint64_t count) {
   Alignment around = shift.alignment;
   const auto extent = static_cast<std::int64_t>(shift.dim ? around.extent : count);
@@ -407,7 +407,7 @@ Alignment wrapped(const Shift& shift, std::uint64_t count) {
   return around;
 }
 
-std::string sentence(const Inquiry& inquiry, const ShiftSpace& space, const Shift& shift,
+std::string sentence(const SearchContext& context, const ShiftSpace& space, const Shift& shift,
                      const StreamTally& all, bool round) {
   std::string text = "actual is golden shifted by " + std::to_string(shift.by);
   if (shift.dim)
@@ -415,40 +415,41 @@ std::string sentence(const Inquiry& inquiry, const ShiftSpace& space, const Shif
   else
     text += std::string(std::abs(shift.by) == 1 ? " element" : " elements") +
             (space.stored ? " in the stored array" : " in row-major order");
-  return text + (round ? ", wrapping round" : "") + ": " + agreed_text(inquiry, all);
+  return text + (round ? ", wrapping around" : "") + ": " + agreed_text(context, all);
 }
 
-Result<std::optional<Shifted>> try_shift(const Inquiry& inquiry, const ShiftSpace& space,
-                                         const Shift& shift) {
+Result<std::optional<ShiftResult>> try_shift(const SearchContext& context, const ShiftSpace& space,
+                                             const Shift& shift) {
   BTF_ASSIGN(const StreamTally all,
-             compare_streams(inquiry, space.streams, space.count, shift.alignment));
+             compare_streams(context, space.streams, space.count, shift.alignment));
   const std::uint64_t outside = space.count - all.compared;
   const double share = static_cast<double>(all.compared) / static_cast<double>(space.count);
   const auto allowed =
-      static_cast<std::uint64_t>(static_cast<double>(allowed_exceptions(inquiry)) * share);
+      static_cast<std::uint64_t>(static_cast<double>(allowed_exceptions(context)) * share);
   if (all.compared == 0 || all.exceptions() > allowed) return std::nullopt;
   BTF_ASSIGN(const StreamTally edge,
-             compare_streams(inquiry, space.streams, space.count, wrapped(shift, space.count)));
+             compare_streams(context, space.streams, space.count, wrapped(shift, space.count)));
   const bool round = edge.exceptions() <= edge.compared / 100;
   StreamTally sum = all;
   if (round) sum.add(edge);
   const std::uint64_t unexplained = sum.exceptions() + (round ? 0 : outside);
-  return Shifted{{{Cause::shift, sentence(inquiry, space, shift, sum, round)}, unexplained},
-                 sum.exceptions()};
+  return ShiftResult{{{Cause::shift, sentence(context, space, shift, sum, round)}, unexplained},
+                     sum.exceptions()};
 }
 
-Result<std::optional<Shifted>> best_shift(const Inquiry& inquiry, const ShiftSpace& space) {
-  BTF_ASSIGN(const ShiftCandidates candidates, shift_candidates(inquiry, space));
-  std::optional<Shifted> best;
+Result<std::optional<ShiftResult>> best_shift(const SearchContext& context,
+                                              const ShiftSpace& space) {
+  BTF_ASSIGN(const ShiftCandidates candidates, shift_candidates(context, space));
+  std::optional<ShiftResult> best;
   std::size_t walks = 0;
   for (const Shift& shift : candidates.shifts) {
     const Places places = [&](const Point& point) { return place_of(space, shift, point); };
-    BTF_ASSIGN(const bool worth,
-               worth_a_walk(inquiry, MovedSide::golden, *space.golden, places, candidates.tried));
+    BTF_ASSIGN(const bool worth, worth_a_walk(context, TransformedSide::golden, *space.golden,
+                                              places, candidates.tried));
     if (!worth) continue;
-    BTF_ASSIGN(std::optional<Shifted> found, try_shift(inquiry, space, shift));
-    // To be wrong is worse than to say nothing.
-    const auto cost = [](const Shifted& s) { return s.finding.unexplained + s.exceptions; };
+    BTF_ASSIGN(std::optional<ShiftResult> found, try_shift(context, space, shift));
+    // A wrong prediction costs more than none.
+    const auto cost = [](const ShiftResult& s) { return s.finding.unexplained + s.exceptions; };
     if (found && (!best || cost(*found) < cost(*best))) best = std::move(found);
     if (best && best->finding.unexplained == 0) break;
     if (++walks == kMaxWalks) break;
@@ -470,16 +471,16 @@ bool same_storage(const DiffSide& a, const DiffSide& b) {
 
 }  // namespace
 
-SearchResult find_shift(const Inquiry& inquiry) {
-  if (!streamable(inquiry)) return std::nullopt;
-  const HintInput& input = inquiry.input;
+SearchResult find_shift(const SearchContext& context) {
+  if (!streamable(context)) return std::nullopt;
+  const HintInput& input = context.input;
   BTF_ASSIGN(StridedLayout actual, own_view(input.actual));
   BTF_ASSIGN(StridedLayout golden, own_view(input.golden));
   const ShiftSpace logical{.streams = {std::move(actual), std::move(golden)},
-                           .count = inquiry.elements,
+                           .count = context.elements,
                            .dims = input.golden.dims(),
-                           .golden = inquiry.golden};
-  BTF_ASSIGN(std::optional<Shifted> best, best_shift(inquiry, logical));
+                           .golden = context.golden};
+  BTF_ASSIGN(std::optional<ShiftResult> best, best_shift(context, logical));
   if (!best && same_storage(input.actual, input.golden) && !row_major(input.golden)) {
     BTF_ASSIGN(const StridedLayout view, stored_view(input.golden));
     BTF_ASSIGN(Lookup lookup, Lookup::open(input.golden, view));
@@ -487,7 +488,7 @@ SearchResult find_shift(const Inquiry& inquiry) {
                             .count = view.storage_elements,
                             .stored = input.golden.storage(),
                             .golden = &lookup};
-    BTF_ASSIGN(best, best_shift(inquiry, stored));
+    BTF_ASSIGN(best, best_shift(context, stored));
   }
   if (!best) return std::nullopt;
   return std::move(best->finding);
@@ -495,50 +496,52 @@ SearchResult find_shift(const Inquiry& inquiry) {
 
 namespace {
 
-// Whole numbers beyond the range of a dtype that came round at its other end.
+// Integers beyond the range of a dtype that wrapped around to its other end.
 
 bool is_integer(const DTypeInfo& row) {
   return row.kind == NumberKind::signed_integer || row.kind == NumberKind::unsigned_integer;
 }
 
-// Are there mismatches beyond the dtype's range, and is the other side within it?
-bool may_wrap(const Inquiry& inquiry, MovedSide side, DType dtype) {
+// Whether the side has mismatches beyond the dtype's range, and the other side is within it.
+bool may_wrap(const SearchContext& context, TransformedSide side, DType dtype) {
   const Limits limits = limits_of(dtype);
-  return !inquiry.mismatches.empty() &&
-         std::ranges::all_of(inquiry.mismatches, [&](const Point& point) {
-           const long double from = side == MovedSide::golden ? point.golden : point.actual;
-           const long double to = side == MovedSide::golden ? point.actual : point.golden;
+  return !context.mismatches.empty() &&
+         std::ranges::all_of(context.mismatches, [&](const Point& point) {
+           const long double from = side == TransformedSide::golden ? point.golden : point.actual;
+           const long double to = side == TransformedSide::golden ? point.actual : point.golden;
            return (from <= limits.lowest - 0.5L || from >= limits.highest + 0.5L) &&
                   to >= limits.lowest && to <= limits.highest;
          });
 }
 
-SearchResult try_wrap(const Inquiry& inquiry, MovedSide side, DType dtype, Rounding rounding) {
-  const bool of_golden = side == MovedSide::golden;
-  const DType stored = of_golden ? inquiry.input.golden.dtype() : inquiry.input.actual.dtype();
+SearchResult try_wrap(const SearchContext& context, TransformedSide side, DType dtype,
+                      Rounding rounding) {
+  const bool of_golden = side == TransformedSide::golden;
+  const DType stored = of_golden ? context.input.golden.dtype() : context.input.actual.dtype();
   const ElementMap map =
       cast_map(side, stored, dtype, {.overflow = Overflow::wrap, .rounding = rounding});
-  if (!fits_anywhere(inquiry, map) ||
-      !convincing(inquiry, side, mapped(inquiry, map, inquiry.mismatches),
-                  mapped(inquiry, map, inquiry.anywhere),
+  if (!fits_anywhere(context, map) ||
+      !convincing(context, side, mapped(context, map, context.mismatches),
+                  mapped(context, map, context.anywhere),
                   2.0 * static_cast<double>(dtypes().size())))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
   const std::string words =
       of_golden ? "actual is golden wrapped to " : "golden is actual wrapped to ";
   return Finding{
-      {Cause::wrapped, words + name_of(dtype) + ": " + fitting_text(inquiry, all) + ", " +
+      {Cause::wrapped, words + name_of(dtype) + ": " + fitting_text(context, all) + ", " +
                            std::to_string(all.confirmed) + " of them beyond its range"},
       all.exceptions};
 }
 
-// Where one side is cut off at the limits of a dtype, the other can have come round: at the upper
-// limit it is then in the lower half of the range, unless it was beyond by more than that.
-struct CutOff {
-  std::uint64_t round = 0;    // came round into the other half
-  std::uint64_t further = 0;  // is in the same half, and not at the limit
-  std::uint64_t agreed = 0;   // is at the limit too
+// Where one side is clipped at the limits of a dtype, the other may have wrapped around: at the
+// upper limit it is then in the lower half of the range, unless it was beyond the limit by more
+// than that.
+struct ClipTally {
+  std::uint64_t round = 0;    // wrapped around into the other half
+  std::uint64_t further = 0;  // in the same half, and not at the limit
+  std::uint64_t agreed = 0;   // at the limit too
   std::uint64_t others = 0;   // mismatches elsewhere
   std::uint64_t elements = 0;
 
@@ -548,7 +551,7 @@ struct CutOff {
     if (!high && cut != limits.lowest) {
       others += agree ? 0 : 1;
     } else if (agree) {
-      // Zeros are of no interest where they are the lower limit.
+      // Zeros are no evidence where 0 is the lower limit.
       agreed += high || limits.lowest != 0 ? 1 : 0;
     } else {
       const bool low_half = 2 * other < limits.highest + limits.lowest;
@@ -562,20 +565,20 @@ struct CutOff {
     constexpr double kMinBits = 50;
     if (round < kLeast || 10 * further > round || 4 * agreed > round || 100 * others > round)
       return false;
-    // To be there, and in that half.
+    // The chance to be at a limit with the other side in that half.
     const double rarity =
         1 + std::log2(static_cast<double>(elements) / static_cast<double>(round + further));
     return 4 * (round + further) <= 3 * elements && static_cast<double>(round) * rarity >= kMinBits;
   }
 };
 
-SearchResult try_cut_off(const Inquiry& inquiry, MovedSide cut_side, DType dtype) {
-  constexpr std::size_t kMinCameRound = 4;  // different numbers
+SearchResult try_cut_off(const SearchContext& context, TransformedSide cut_side, DType dtype) {
+  constexpr std::size_t kMinCameRound = 4;  // distinct numbers
   const Limits limits = limits_of(dtype);
-  const bool of_golden = cut_side == MovedSide::golden;
-  CutOff sampled;
+  const bool of_golden = cut_side == TransformedSide::golden;
+  ClipTally sampled;
   DistinctNumbers<kMinCameRound> distinct;
-  for (const Point& point : inquiry.mismatches) {
+  for (const Point& point : context.mismatches) {
     const long double other = of_golden ? point.actual : point.golden;
     if (std::isnan(other)) return std::nullopt;
     sampled.add(of_golden ? point.golden : point.actual, other, limits, false);
@@ -584,10 +587,10 @@ SearchResult try_cut_off(const Inquiry& inquiry, MovedSide cut_side, DType dtype
   if (50 * sampled.others > sampled.elements || 8 * sampled.further > sampled.elements ||
       !distinct.enough())
     return std::nullopt;
-  CutOff all;
-  BTF_TRY(visit_finite(inquiry, [&](std::uint64_t, long double actual, long double golden) {
+  ClipTally all;
+  BTF_TRY(visit_finite(context, [&](std::uint64_t, long double actual, long double golden) {
     all.add(of_golden ? golden : actual, of_golden ? actual : golden, limits,
-            sampled_agree(actual, golden, inquiry.agreement));
+            sampled_agree(actual, golden, context.agreement));
   }));
   if (!all.holds()) return std::nullopt;
   return Finding{
@@ -595,47 +598,47 @@ SearchResult try_cut_off(const Inquiry& inquiry, MovedSide cut_side, DType dtype
                            (of_golden ? "golden" : "actual") + " at " + name_of(dtype) +
                            "'s limits, " + number_text(limits.lowest) + " or " +
                            number_text(limits.highest) + ", where " +
-                           (of_golden ? "actual" : "golden") + " came round at the other end"},
+                           (of_golden ? "actual" : "golden") + " wrapped around to the other end"},
       all.others};
 }
 
-// Both sides have no more than the dtype holds.
-SearchResult find_cut_off(const Inquiry& inquiry) {
-  for (const MovedSide side : {MovedSide::golden, MovedSide::actual})
-    for (const DType dtype : {inquiry.input.golden.dtype(), inquiry.input.actual.dtype()}) {
+// Both sides stay within the range of the dtype.
+SearchResult find_cut_off(const SearchContext& context) {
+  for (const TransformedSide side : {TransformedSide::golden, TransformedSide::actual})
+    for (const DType dtype : {context.input.golden.dtype(), context.input.actual.dtype()}) {
       constexpr int kMinBits = 8;
       if (!is_integer(info(dtype)) || info(dtype).bits < kMinBits) continue;
-      BTF_ASSIGN(std::optional<Finding> finding, try_cut_off(inquiry, side, dtype));
+      BTF_ASSIGN(std::optional<Finding> finding, try_cut_off(context, side, dtype));
       if (finding) return finding;
-      if (inquiry.input.golden.dtype() == inquiry.input.actual.dtype()) break;
+      if (context.input.golden.dtype() == context.input.actual.dtype()) break;
     }
   return std::nullopt;
 }
 
 }  // namespace
 
-SearchResult find_wrapped(const Inquiry& inquiry) {
-  for (const MovedSide side : {MovedSide::golden, MovedSide::actual})
+SearchResult find_wrapped(const SearchContext& context) {
+  for (const TransformedSide side : {TransformedSide::golden, TransformedSide::actual})
     for (const DTypeInfo& row : dtypes()) {
-      if (!is_integer(row) || !may_wrap(inquiry, side, row.dtype)) continue;
+      if (!is_integer(row) || !may_wrap(context, side, row.dtype)) continue;
       for (const Rounding rounding : {Rounding::nearest, Rounding::zero, Rounding::down}) {
-        BTF_ASSIGN(std::optional<Finding> finding, try_wrap(inquiry, side, row.dtype, rounding));
+        BTF_ASSIGN(std::optional<Finding> finding, try_wrap(context, side, row.dtype, rounding));
         if (finding) return finding;
       }
     }
-  return find_cut_off(inquiry);
+  return find_cut_off(context);
 }
 
 namespace {
 
-// Actual is zero from some element on: in row-major order, or in its stored array.
+// Actual is zero from some element on, in row-major order or in its stored array.
 
 constexpr std::uint64_t kMinLost = 8;
 
 struct TailTally {
   std::uint64_t first_mismatch = UINT64_MAX;  // by position
-  std::uint64_t at = 0;                       // its row-major number
-  std::uint64_t nonzero_end = 0;              // behind the last element of actual that is not 0
+  std::uint64_t at = 0;                       // row-major number of the first mismatch
+  std::uint64_t nonzero_end = 0;  // position after the last element of actual that is not 0
   std::uint64_t mismatched = 0;
   std::uint64_t would_show = 0;  // elements of golden that would mismatch if actual were 0
 
@@ -651,8 +654,8 @@ struct TailTally {
 };
 
 template <typename Real>
-Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored) {
-  const HintInput& input = inquiry.input;
+Result<TailTally> tally_tail(const SearchContext& context, const StridedLayout* stored) {
+  const HintInput& input = context.input;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<TailTally> tallies(workers);
@@ -664,13 +667,13 @@ Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored
       const auto position = [&](std::uint64_t n) {
         return stored == nullptr ? n : offset(*stored, index_of(stored->dims, n));
       };
-      if (!agrees(run.actual[i], run.golden[i], inquiry.agreement)) {
+      if (!agrees(run.actual[i], run.golden[i], context.agreement)) {
         one.first_mismatch = position(number);
         one.at = number;
         one.mismatched = weight;
       }
       if (run.actual[i] != 0) one.nonzero_end = position(number + weight - 1) + 1;
-      if (!agrees(Real{0}, run.golden[i], inquiry.agreement)) one.would_show = weight;
+      if (!agrees(Real{0}, run.golden[i], context.agreement)) one.would_show = weight;
       tallies[worker].add(one);
     }
   }));
@@ -679,13 +682,14 @@ Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored
   return all;
 }
 
-Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored) {
-  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
-  return pairs.use_double() ? tally_tail<double>(inquiry, stored)
-                            : tally_tail<long double>(inquiry, stored);
+Result<TailTally> tally_tail(const SearchContext& context, const StridedLayout* stored) {
+  const PairRows pairs(context.input.actual, context.input.golden, context.input.execution);
+  return pairs.use_double() ? tally_tail<double>(context, stored)
+                            : tally_tail<long double>(context, stored);
 }
 
-// Losing exactly the last ones must not be luck, and losing all must be many.
+// That exactly the last elements were lost must be unlikely by chance, and a tensor that is 0
+// throughout must have many.
 bool is_tail(const TailTally& tally) {
   if (tally.nonzero_end > tally.first_mismatch || tally.mismatched < kMinLost) return false;
   if (tally.mismatched == tally.would_show) return tally.mismatched >= 2 * kMinLost;
@@ -693,14 +697,14 @@ bool is_tail(const TailTally& tally) {
                       static_cast<double>(tally.mismatched)) >= kNeededBits;
 }
 
-SearchResult describe(const Inquiry& inquiry, const TailTally& tally, bool stored) {
+SearchResult describe(const SearchContext& context, const TailTally& tally, bool stored) {
   const std::string lost =
-      ": " + left_over_text(inquiry, tally.mismatched) + ", actual 0 at all of them";
+      ": " + left_over_text(context, tally.mismatched) + ", actual 0 at all of them";
   if (tally.nonzero_end == 0)
     return Finding{{Cause::zero_tail, "actual is 0 throughout" + lost}, 0};
-  const Dims index = index_of(inquiry.input.golden.dims(), tally.at);
+  const Dims index = index_of(context.input.golden.dims(), tally.at);
   BTF_ASSIGN(const std::vector<Element> element,
-             inquiry.input.actual.elements(std::span(&index, 1)));
+             context.input.actual.elements(std::span(&index, 1)));
   std::string where = stored ? "stored element " + std::to_string(tally.first_mismatch)
                              : "element " + std::to_string(tally.at);
   where += " " + dims_text(index);
@@ -710,18 +714,18 @@ SearchResult describe(const Inquiry& inquiry, const TailTally& tally, bool store
 
 }  // namespace
 
-SearchResult find_zero_tail(const Inquiry& inquiry) {
-  if (inquiry.rounded ||
-      !std::ranges::all_of(inquiry.mismatches, [](const Point& p) { return p.actual == 0; }))
+SearchResult find_zero_tail(const SearchContext& context) {
+  if (context.rounded ||
+      !std::ranges::all_of(context.mismatches, [](const Point& p) { return p.actual == 0; }))
     return std::nullopt;
-  BTF_ASSIGN(const TailTally tail, tally_tail(inquiry, nullptr));
-  if (is_tail(tail)) return describe(inquiry, tail, false);
-  const StridedLayout* stored = inquiry.input.actual.storage();
+  BTF_ASSIGN(const TailTally tail, tally_tail(context, nullptr));
+  if (is_tail(tail)) return describe(context, tail, false);
+  const StridedLayout* stored = context.input.actual.storage();
   if (stored == nullptr) return std::nullopt;
-  BTF_ASSIGN(const StridedLayout linear, linear_view(stored->dims, inquiry.input.actual.dtype()));
+  BTF_ASSIGN(const StridedLayout linear, linear_view(stored->dims, context.input.actual.dtype()));
   if (linear.strides == stored->strides && !stored->split) return std::nullopt;
-  BTF_ASSIGN(const TailTally stored_tail, tally_tail(inquiry, stored));
-  if (is_tail(stored_tail)) return describe(inquiry, stored_tail, true);
+  BTF_ASSIGN(const TailTally stored_tail, tally_tail(context, stored));
+  if (is_tail(stored_tail)) return describe(context, stored_tail, true);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// All mismatches in one part of the tensor: a channel, a row, a tile, some lanes of every block;
-// and what became of the elements there.
+// Mismatches that are all in one part of the tensor, as a channel, a row, a tile, or some lanes of
+// every block; and what became of the elements there.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/regions.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kMinMismatches = 8;
 constexpr double kStaleShare = 0.01;  // of golden's numbers elsewhere
-constexpr std::size_t kMinStale = 4;  // different numbers
+constexpr std::size_t kMinStale = 4;  // distinct numbers
 
 template <typename Value>
 long double median_size(const std::vector<Point>& points, Value&& value) {
@@ -39,12 +39,12 @@ long double median_size(const std::vector<Point>& points, Value&& value) {
   return *middle;
 }
 
-// Elements that two COO tensors do not store mismatch if one of the dtypes has no zero.
-bool zeros_agree(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
+// Elements that two COO tensors do not store mismatch only if one of the dtypes has no zero.
+bool zeros_agree(const SearchContext& context) {
+  const HintInput& input = context.input;
   return input.actual.storage() != nullptr || input.golden.storage() != nullptr ||
          sampled_agree(value_of(input.actual.dtype(), 0), value_of(input.golden.dtype(), 0),
-                       inquiry.agreement);
+                       context.agreement);
 }
 
 double bits_of(std::uint64_t count, std::uint64_t all, std::uint64_t inside) {
@@ -53,28 +53,28 @@ double bits_of(std::uint64_t count, std::uint64_t all, std::uint64_t inside) {
          std::log2(static_cast<double>(all) / static_cast<double>(inside));
 }
 
-// Mismatches may be where golden is large, where it is small, or where there is anything at all, as
-// noise has it: there must be others like that outside.
+// Noise makes mismatches where golden is large, or small, or not 0. For a region to be the cause,
+// there must be such elements outside of it that agree.
 bool not_by_size(const RegionTally& tally) {
   return std::min({bits_of(tally.mismatched, tally.large, tally.large_inside),
                    bits_of(tally.mismatched, tally.small, tally.small_inside),
                    bits_of(tally.mismatched, tally.busy, tally.busy_inside)}) >= kNeededBits;
 }
 
-// Errors that run on below the tolerance elsewhere as they do above it here have one cause, and
-// only the tolerance makes the difference.
+// If the errors just below the tolerance elsewhere are a continuation of those above it here, they
+// have one cause, and only the tolerance makes the difference.
 bool not_by_tolerance(const RegionTally& tally) {
   return 2 * tally.just_refused < tally.mismatched || 4 * tally.just_outside < tally.mismatched;
 }
 
 // Where golden has few numbers, each in a part of its own, a change by value looks like one by
-// region: then the same numbers must be right outside.
+// region. Then the same numbers must agree outside.
 bool not_by_value(const RegionTally& tally, std::size_t distinct) {
   return bits_of(distinct, tally.elements, tally.inside) >= 1.4 * kNeededBits ||
          bits_of(tally.mismatched, tally.like, tally.like_inside) >= kNeededBits;
 }
 
-Usual usual_of(const std::vector<Point>& mismatches) {
+Reference reference_of(const std::vector<Point>& mismatches) {
   std::set<long double> like;
   for (const Point& point : mismatches)
     if (!std::isnan(point.golden)) like.insert(point.golden);
@@ -90,16 +90,17 @@ bool is_last(const Axes& axes, const Part& part) {
          ranges[0].low > 0;
 }
 
-// Golden is zero inside and mostly not outside, and actual has numbers of an ordinary size there.
-bool looks_stale(const RegionTally& tally, const Inquiry& inquiry,
+// Golden is zero inside and mostly not zero outside, and actual has numbers of ordinary size
+// inside.
+bool looks_stale(const RegionTally& tally, const SearchContext& context,
                  const std::vector<Point>& mismatches) {
   if (tally.golden_inside != 0 || tally.outside != 0 ||
       2 * tally.golden_outside < tally.elements - tally.inside)
     return false;
   std::vector<Point> others;
-  std::ranges::copy_if(inquiry.anywhere, std::back_inserter(others),
+  std::ranges::copy_if(context.anywhere, std::back_inserter(others),
                        [](const Point& p) { return p.golden != 0; });
-  DistinctNumbers<kMinStale> left;  // one number everywhere was put there
+  DistinctNumbers<kMinStale> left;  // one number everywhere was filled in
   for (const Point& point : mismatches)
     if (!std::isnan(point.actual)) left.add(point.actual);
   if (!left.enough()) return false;
@@ -109,11 +110,11 @@ bool looks_stale(const RegionTally& tally, const Inquiry& inquiry,
   return stale >= kStaleShare * usual;
 }
 
-// The mismatches of one kind, and where they are.
-struct Found {
+// The mismatches of one kind, and the region that they are in.
+struct KindRegion {
   MismatchKind kind{};
   std::vector<Point> sample;
-  std::vector<Part> parts;  // none: they are in no region
+  std::vector<Part> parts;  // empty if they are in no region
   RegionTally tally{};
   bool stale = false;
 };
@@ -128,13 +129,13 @@ std::uint64_t all_kinds(const RegionTally& tally) {
 }
 
 // One of the parts may be padding by itself, whatever else the mismatches have in common.
-Result<bool> take_padding(const Inquiry& inquiry, const Axes& axes, const Usual& usual,
-                          Found& found) {
+Result<bool> take_padding(const SearchContext& context, const Axes& axes, const Reference& usual,
+                          KindRegion& found) {
   for (const Part& part : found.parts) {
     if (!is_last(axes, part)) continue;
     const std::vector<Part> lanes{part};
-    BTF_ASSIGN(const RegionTally padding, look_inside(inquiry, axes, lanes, usual, found.kind));
-    if (!looks_stale(padding, inquiry, found.sample)) continue;
+    BTF_ASSIGN(const RegionTally padding, look_inside(context, axes, lanes, usual, found.kind));
+    if (!looks_stale(padding, context, found.sample)) continue;
     found.parts = lanes;
     found.tally = padding;
     found.stale = true;
@@ -143,8 +144,8 @@ Result<bool> take_padding(const Inquiry& inquiry, const Axes& axes, const Usual&
   return false;
 }
 
-// Where the mismatches of a kind are, if that is one region.
-Status find_parts(const Inquiry& inquiry, const Axes& axes, Found& found) {
+// Sets the parts of `found` if the mismatches of its kind are in one region.
+Status find_parts(const SearchContext& context, const Axes& axes, KindRegion& found) {
   AllCounts counts = counts_for(axes);
   std::vector<std::uint64_t> at;
   for (const Point& point : found.sample) {
@@ -152,20 +153,21 @@ Status find_parts(const Inquiry& inquiry, const Axes& axes, Found& found) {
     axes.stored(at);
     add_place(at, counts);
   }
-  const bool all = inquiry.mismatched <= inquiry.mismatches.size();
-  std::vector<Part> parts = surprising_parts(axes, counts, all ? Counted::all : Counted::some);
+  const bool all = context.mismatched <= context.mismatches.size();
+  std::vector<Part> parts =
+      surprising_parts(axes, counts, all ? CountScope::all : CountScope::some);
   if (!parts.empty() && !all) {
-    BTF_ASSIGN(counts, count_mismatches(inquiry, axes, found.kind));
-    parts = surprising_parts(axes, counts, Counted::all);
+    BTF_ASSIGN(counts, count_mismatches(context, axes, found.kind));
+    parts = surprising_parts(axes, counts, CountScope::all);
   }
   if (parts.empty()) return {};
-  const Usual usual = usual_of(found.sample);
+  const Reference usual = reference_of(found.sample);
   found.parts = parts;
-  BTF_ASSIGN(found.tally, look_inside(inquiry, axes, parts, usual, found.kind));
+  BTF_ASSIGN(found.tally, look_inside(context, axes, parts, usual, found.kind));
   const RegionTally& tally = found.tally;
   bool region = tally.outside == 0 && tally.mismatched >= kMinMismatches;
   if (region && tally.golden_inside == 0) {
-    BTF_ASSIGN(const bool padding, take_padding(inquiry, axes, usual, found));
+    BTF_ASSIGN(const bool padding, take_padding(context, axes, usual, found));
     if (padding) return {};
   }
   region = region && not_by_size(tally) && not_by_tolerance(tally) &&
@@ -217,8 +219,8 @@ class GatheredSide final : public DiffSide {
   const std::vector<std::byte>& codes_;
 };
 
-// Searches for what became of numbers, wherever they are.
-constexpr auto kOfValues = std::to_array<SearchResult (*)(const Inquiry&)>({
+// Searches that depend on values only, not on their places.
+constexpr auto kOfValues = std::to_array<SearchResult (*)(const SearchContext&)>({
     find_byte_order,
     find_nibble_order,
     find_misread,
@@ -232,10 +234,9 @@ constexpr auto kOfValues = std::to_array<SearchResult (*)(const Inquiry&)>({
     find_wrapped,
 });
 
-// "actual = 1.02 * golden: 144 of 144 elements": what the cause in the region is. Empty: none is
-// known.
-Result<std::string> cause_inside(const Inquiry& inquiry, const RegionTensors& region) {
-  const HintInput& whole = inquiry.input;
+// The cause within the region, as "actual = 1.02 * golden: 144 of 144 elements"; empty if unknown.
+Result<std::string> cause_inside(const SearchContext& context, const RegionTensors& region) {
+  const HintInput& whole = context.input;
   BTF_ASSIGN(StridedLayout actual_layout, linear_view(region.dims, whole.actual.dtype()));
   BTF_ASSIGN(StridedLayout golden_layout, linear_view(region.dims, whole.golden.dtype()));
   const GatheredSide actual(whole.actual.dtype(), std::move(actual_layout), region.actual);
@@ -252,7 +253,7 @@ Result<std::string> cause_inside(const Inquiry& inquiry, const RegionTensors& re
   const std::uint64_t count = *element_count(region.dims);
   for (std::uint64_t i = 0; i < count; ++i)
     if (!sampled_agree(value(actual, region.actual, actual_bytes, i),
-                       value(golden, region.golden, golden_bytes, i), inquiry.agreement))
+                       value(golden, region.golden, golden_bytes, i), context.agreement))
       mismatches.push_back(i);
   if (mismatches.empty()) return "";
   std::vector<std::uint64_t> sample;
@@ -266,7 +267,7 @@ Result<std::string> cause_inside(const Inquiry& inquiry, const RegionTensors& re
                         .sample = sample,
                         .execution = whole.execution};
   BTF_ASSIGN(const Sample points, take_sample(input));
-  BTF_ASSIGN(Inquiry inside, inquire(input, points, inquiry.agreement));
+  BTF_ASSIGN(SearchContext inside, make_context(input, points, context.agreement));
   BTF_ASSIGN(Lookup left, Lookup::open(actual, *actual.storage()));
   BTF_ASSIGN(Lookup right, Lookup::open(golden, *golden.storage()));
   inside.actual = &left;
@@ -279,7 +280,7 @@ Result<std::string> cause_inside(const Inquiry& inquiry, const RegionTensors& re
   return best ? best->hint.evidence : "";
 }
 
-// The value that all of these elements of actual have; unset if they have several.
+// The value that all the elements have; unset if they have several.
 std::optional<long double> only_number(DType dtype, const std::vector<std::byte>& codes) {
   const std::uint64_t bytes = info(dtype).buffer_bytes();
   std::vector<long double> values(codes.size() / bytes);
@@ -290,8 +291,8 @@ std::optional<long double> only_number(DType dtype, const std::vector<std::byte>
   return std::ranges::all_of(values, same) ? std::optional(values[0]) : std::nullopt;
 }
 
-// The same parts with one of the places that the only list among them has; empty: no part is a
-// list, or several are.
+// The parts once for each place of the only list of places among them, with that place alone; empty
+// if no part is a list, or several are.
 std::vector<std::vector<Part>> single_places(const std::vector<Part>& parts) {
   const auto list = [](const Part& part) { return part.set.ranges.size() > 1; };
   std::vector<std::vector<Part>> places;
@@ -304,38 +305,39 @@ std::vector<std::vector<Part>> single_places(const std::vector<Part>& parts) {
   return places;
 }
 
-// What became of the elements of a region, behind "there", or of each of its places by itself.
-Result<std::string> values_there(const Inquiry& inquiry, const Axes& axes,
+// What became of the elements of the region, or else of each of its places separately.
+Result<std::string> values_there(const SearchContext& context, const Axes& axes,
                                  const std::vector<Part>& parts) {
-  BTF_ASSIGN(const std::optional<RegionTensors> region, region_tensors(inquiry, axes, parts));
+  BTF_ASSIGN(const std::optional<RegionTensors> region, region_tensors(context, axes, parts));
   if (!region) return "";
-  const DType dtype = inquiry.input.actual.dtype();
+  const DType dtype = context.input.actual.dtype();
   if (const auto number = only_number(dtype, region->actual))
     return "; actual is " + number_text(*number) + " there";
-  // Scales of codes are those of the whole tensor.
-  if (inquiry.input.judge.actual.codes || inquiry.input.judge.golden.codes) return "";
-  BTF_ASSIGN(const std::string together, cause_inside(inquiry, *region));
+  // Scales of codes belong to the whole tensor.
+  if (context.input.judge.actual.codes || context.input.judge.golden.codes) return "";
+  BTF_ASSIGN(const std::string together, cause_inside(context, *region));
   if (!together.empty()) return "; there " + together;
   std::string text;
   for (const std::vector<Part>& place : single_places(parts)) {
-    BTF_ASSIGN(const std::optional<RegionTensors> own, region_tensors(inquiry, axes, place));
+    BTF_ASSIGN(const std::optional<RegionTensors> own, region_tensors(context, axes, place));
     if (!own) return "";
     const auto number = only_number(dtype, own->actual);
     std::string what = number ? "actual is " + number_text(*number) : "";
     if (!number) {
-      BTF_ASSIGN(what, cause_inside(inquiry, *own));
+      BTF_ASSIGN(what, cause_inside(context, *own));
     }
     if (!what.empty()) text += "; where " + parts_text(axes, place) + ", " + what;
   }
   return text;
 }
 
-Result<std::string> what_is_there(const Inquiry& inquiry, const Axes& axes, const Found& found) {
+Result<std::string> what_is_there(const SearchContext& context, const Axes& axes,
+                                  const KindRegion& found) {
   const RegionTally& tally = found.tally;
   const std::string all = "; actual is ";
   if (tally.zero_inside == tally.inside) return all + "0 there";
   if (tally.nan_inside == tally.inside) return all + "NaN there";
-  BTF_ASSIGN(std::string values, values_there(inquiry, axes, found.parts));
+  BTF_ASSIGN(std::string values, values_there(context, axes, found.parts));
   if (!values.empty()) return values;
   if (tally.inf_inside == tally.inside) return all + "Inf or -Inf there";
   if (tally.actual_nan == tally.mismatched) return all + "NaN in all of them";
@@ -343,75 +345,76 @@ Result<std::string> what_is_there(const Inquiry& inquiry, const Axes& axes, cons
   return "";
 }
 
-// "all 12 NaN mismatches beyond float16's rounding (88 within it)"
-std::string which_text(const Inquiry& inquiry, const Found& found) {
+// "all 12 NaN mismatches", or "all 12 mismatches beyond float16's rounding (88 within it)".
+std::string which_text(const SearchContext& context, const KindRegion& found) {
   const std::uint64_t all = all_kinds(found.tally);
   const std::uint64_t own = found.tally.mismatched;
-  if (own == all) return "all " + left_over_text(inquiry, own);
+  if (own == all) return "all " + left_over_text(context, own);
   return "all " + std::to_string(own) + " " + std::string(kind_name(found.kind)) + " mismatches";
 }
 
-// " at [0, 3, 5, 6]", of a few.
-std::string places_text(const Inquiry& inquiry, const Found& found, std::uint64_t count) {
-  constexpr std::size_t kMaxSaid = 3;
-  if (count > kMaxSaid || found.sample.size() != count) return "";
+// " at [0, 3, 5, 6]" if there are few mismatches, else empty.
+std::string places_text(const SearchContext& context, const KindRegion& found,
+                        std::uint64_t count) {
+  constexpr std::size_t kMaxListed = 3;
+  if (count > kMaxListed || found.sample.size() != count) return "";
   std::string text;
   for (const Point& point : found.sample)
     text += (text.empty() ? " at " : ", ") +
-            dims_text(index_of(inquiry.input.golden.dims(), point.number));
+            dims_text(index_of(context.input.golden.dims(), point.number));
   return text;
 }
 
-// "; besides, 3 mismatches of NaN": those that no sentence speaks of.
-std::string besides_text(const Inquiry& inquiry, const std::vector<Found>& kinds,
+// "; besides, 3 mismatches of NaN": the kinds that are in no region.
+std::string besides_text(const SearchContext& context, const std::vector<KindRegion>& kinds,
                          const RegionTally& tally) {
   std::string text;
   for (std::size_t k = 0; k < kMismatchKinds; ++k) {
     const auto kind = static_cast<MismatchKind>(k);
-    const auto found = std::ranges::find(kinds, kind, &Found::kind);
+    const auto found = std::ranges::find(kinds, kind, &KindRegion::kind);
     if (tally.kinds[k] == 0 || (found != kinds.end() && !found->parts.empty())) continue;
     text += (text.empty() ? "; besides, " : " and ") + mismatches_text(tally.kinds[k]) + " of " +
             (kind == MismatchKind::finite ? "finite numbers" : std::string(kind_name(kind)));
-    if (found != kinds.end()) text += places_text(inquiry, *found, tally.kinds[k]);
+    if (found != kinds.end()) text += places_text(context, *found, tally.kinds[k]);
   }
   return text;
 }
 
 }  // namespace
 
-SearchResult find_region(const Inquiry& inquiry) {
-  if (inquiry.mismatches.size() < kMinMismatches || inquiry.rounded || !zeros_agree(inquiry))
+SearchResult find_region(const SearchContext& context) {
+  if (context.mismatches.size() < kMinMismatches || context.rounded || !zeros_agree(context))
     return std::nullopt;
-  const Axes axes(inquiry.input);
-  std::vector<Found> kinds;
+  const Axes axes(context.input);
+  std::vector<KindRegion> kinds;
   for (std::size_t k = 0; k < kMismatchKinds; ++k) {
-    Found found{.kind = static_cast<MismatchKind>(k), .sample = {}, .parts = {}};
+    KindRegion found{.kind = static_cast<MismatchKind>(k), .sample = {}, .parts = {}};
     std::ranges::copy_if(
-        inquiry.mismatches, std::back_inserter(found.sample),
+        context.mismatches, std::back_inserter(found.sample),
         [&](const Point& point) { return kind_of(point.actual, point.golden) == found.kind; });
     if (found.sample.empty()) continue;
-    BTF_TRY(find_parts(inquiry, axes, found));
+    BTF_TRY(find_parts(context, axes, found));
     kinds.push_back(std::move(found));
   }
   std::string text;
   Cause cause = Cause::stale_padding;
   const RegionTally* tally = nullptr;
-  for (const Found& found : kinds) {
+  for (const KindRegion& found : kinds) {
     if (found.parts.empty()) continue;
     tally = &found.tally;
-    text += (text.empty() ? "" : "; ") + which_text(inquiry, found) + " have " +
+    text += (text.empty() ? "" : "; ") + which_text(context, found) + " have " +
             parts_text(axes, found.parts);
     if (found.stale) {
       text += ", where golden is 0 throughout: padding that was not cleared";
       continue;
     }
     cause = Cause::region;
-    BTF_ASSIGN(const std::string what, what_is_there(inquiry, axes, found));
+    BTF_ASSIGN(const std::string what, what_is_there(context, axes, found));
     text += " (" + std::to_string(found.tally.inside) +
             (found.tally.inside == 1 ? " element)" : " elements)") + what;
   }
   if (tally == nullptr) return std::nullopt;
-  return Finding{{cause, text + besides_text(inquiry, kinds, *tally)}, 0};
+  return Finding{{cause, text + besides_text(context, kinds, *tally)}, 0};
 }
 
 }  // namespace btf::hints

@@ -1,5 +1,5 @@
-// Searches for what the elements were computed with: another rounding mode or precision, another
-// activation, a softmax.
+// Searches for how elements were computed: another rounding mode or precision, an activation or
+// softmax that one side lacks.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "btf/try.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/grids.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
 #include "diff/hints/searches/searches.h"
 #include "diff/pairs/rows.h"
@@ -74,7 +74,7 @@ Real exponential(Real x) {
   return std::exp(x);
 }
 
-// Rounding before the function is scaled by the slope of the function.
+// Rounding before the function is amplified by the slope of the function.
 template <double (*Function)(double)>
 double amplified(double value, double relative) {
   const double by = std::abs(value) * relative / 4;  // a step
@@ -86,7 +86,7 @@ constexpr Activation row(std::string_view name, long double (*wide)(long double 
   return {name, Function, wide, amplified<Function>};
 }
 
-// ReLU and clips are cuts: the search for saturation has them.
+// ReLU and clips are found by the search for saturation.
 constexpr auto kActivations = std::to_array<Activation>({
     row<sigmoid<double>>("sigmoid", sigmoid<long double>),
     row<hyperbolic_tangent<double>>("tanh", hyperbolic_tangent<long double>),
@@ -101,58 +101,59 @@ constexpr auto kActivations = std::to_array<Activation>({
     row<exponential<double>>("exp", exponential<long double>),
 });
 
-// Does it change most of the numbers by far more than is allowed for rounding? Near 0 many of them
-// change hardly anything, and noise would do.
-bool changes_clearly(const Inquiry& inquiry, const ElementMap& map) {
+// Whether the map changes most numbers by far more than rounding may. Near 0 many functions change
+// hardly anything, so noise would pass.
+bool changes_clearly(const SearchContext& context, const ElementMap& map) {
   constexpr std::size_t kLeast = 8;
-  const double clear = 4 * map.slack->relative;
+  const double clear = 4 * map.tolerance->relative;
   std::size_t changed = 0;
-  for (const Point& point : inquiry.mismatches) {
-    const long double before = map.side == MovedSide::actual ? point.actual : point.golden;
+  for (const Point& point : context.mismatches) {
+    const long double before = map.side == TransformedSide::actual ? point.actual : point.golden;
     long double after = 0;
     map.wide(&before, nullptr, 1, &after);
     if (std::abs(after - before) > clear * std::abs(before)) ++changed;
   }
-  return changed >= kLeast && 2 * changed >= inquiry.mismatches.size();
+  return changed >= kLeast && 2 * changed >= context.mismatches.size();
 }
 
-SearchResult try_activation(const Inquiry& inquiry, const Activation& activation, MovedSide side) {
+SearchResult try_activation(const SearchContext& context, const Activation& activation,
+                            TransformedSide side) {
   ElementMap map = value_map(side, [&activation](auto value) {
     if constexpr (std::is_same_v<decltype(value), double>)
       return activation.narrow(value);
     else
       return activation.wide(value);
   });
-  map.slack = FitTolerance{.relative = relative_slack(inquiry.agreement),
-                           .amplified = activation.amplified};
-  if (!changes_clearly(inquiry, map) || !fits_anywhere(inquiry, map) ||
-      !convincing(inquiry, side, fitted_values(inquiry, map, inquiry.mismatches),
-                  fitted_values(inquiry, map, inquiry.anywhere), 2.0 * kActivations.size()))
+  map.tolerance = FitTolerance{.relative = rounding_tolerance(context.agreement),
+                               .amplified = activation.amplified};
+  if (!changes_clearly(context, map) || !fits_anywhere(context, map) ||
+      !convincing(context, side, fitted_values(context, map, context.mismatches),
+                  fitted_values(context, map, context.anywhere), 2.0 * kActivations.size()))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
-  const bool missing = side == MovedSide::actual;
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
+  const bool missing = side == TransformedSide::actual;
   return Finding{
       {Cause::activation, (missing ? "golden" : "actual") + std::string(" = ") +
                               std::string(activation.name) + " of " +
-                              (missing ? "actual" : "golden") + ": " + fitting_text(inquiry, all)},
+                              (missing ? "actual" : "golden") + ": " + fitting_text(context, all)},
       all.exceptions};
 }
 
 }  // namespace
 
-SearchResult find_activation(const Inquiry& inquiry) {
-  // In few bits, and in whole numbers, functions look alike.
+SearchResult find_activation(const SearchContext& context) {
+  // With few significant bits or integers, many functions fit equally well.
   constexpr int kMinPrecision = 8;
-  const HintInput& input = inquiry.input;
+  const HintInput& input = context.input;
   if (!info(input.actual.dtype()).floating() || !info(input.golden.dtype()).floating() ||
-      inquiry.agreement.grid.precision < kMinPrecision)
+      context.agreement.grid.precision < kMinPrecision)
     return std::nullopt;
-  // Near 0 many of them do as little to a number as cutting off its last bits.
-  if (inquiry.rounded) return std::nullopt;
-  for (const MovedSide side : {MovedSide::actual, MovedSide::golden})
+  // Near 0 many functions change a number as little as cutting off its last bits does.
+  if (context.rounded) return std::nullopt;
+  for (const TransformedSide side : {TransformedSide::actual, TransformedSide::golden})
     for (const Activation& activation : kActivations) {
-      BTF_ASSIGN(std::optional<Finding> finding, try_activation(inquiry, activation, side));
+      BTF_ASSIGN(std::optional<Finding> finding, try_activation(context, activation, side));
       if (finding) return finding;
     }
   return std::nullopt;
@@ -160,24 +161,24 @@ SearchResult find_activation(const Inquiry& inquiry) {
 
 namespace {
 
-// A softmax, or its logarithm, applied to one side only.
+// A softmax or log-softmax that was applied to one side only.
 
-constexpr std::uint64_t kMaxRows = 128U << 10;  // whose sums are kept at a time
+constexpr std::uint64_t kMaxRows = 128U << 10;  // rows whose sums are kept at a time
 constexpr std::size_t kPointsLookedAt = 32;
-constexpr std::size_t kPartnersLookedAt = 16;  // of each
+constexpr std::size_t kPartnersLookedAt = 16;  // per point
 constexpr std::size_t kMinAlike = 8;
-constexpr double kRoundingsOfTwo = 4;  // of both sides' numbers
+constexpr double kRoundingsOfTwo = 4;  // in the numbers of both sides
 
-// `raw` is the side that it was not applied to.
+// `raw` is the side without the softmax.
 struct Softmax {
-  MovedSide raw{};
+  TransformedSide raw{};
   bool logarithm = false;
 
   long double before(const Point& point) const {
-    return raw == MovedSide::actual ? point.actual : point.golden;
+    return raw == TransformedSide::actual ? point.actual : point.golden;
   }
   long double after(const Point& point) const {
-    return raw == MovedSide::actual ? point.golden : point.actual;
+    return raw == TransformedSide::actual ? point.golden : point.actual;
   }
   bool may_be_after(long double value) const {
     return logarithm ? value <= 0 : value >= 0 && value <= 1;
@@ -185,8 +186,8 @@ struct Softmax {
   long double logarithm_of(long double after) const { return logarithm ? after : std::log(after); }
 };
 
-bool may_be(const Inquiry& inquiry, const Softmax& softmax) {
-  for (const auto* points : {&inquiry.mismatches, &inquiry.anywhere})
+bool may_be(const SearchContext& context, const Softmax& softmax) {
+  for (const auto* points : {&context.mismatches, &context.anywhere})
     if (!std::ranges::all_of(*points, [&](const Point& point) {
           return softmax.may_be_after(softmax.after(point));
         }))
@@ -194,32 +195,34 @@ bool may_be(const Inquiry& inquiry, const Softmax& softmax) {
   return true;
 }
 
-// Below the normal numbers rounding is too much of one for its logarithm.
-bool fine_enough(const Inquiry& inquiry, const Softmax& softmax, long double after) {
-  return softmax.logarithm || after >= std::ldexp(1.0L, inquiry.agreement.grid.least_exponent);
+// The rounding of subnormal numbers is too coarse for their logarithm.
+bool fine_enough(const SearchContext& context, const Softmax& softmax, long double after) {
+  return softmax.logarithm || after >= std::ldexp(1.0L, context.agreement.grid.least_exponent);
 }
 
-struct Both {
+struct SideValues {
   std::vector<long double> actual;
   std::vector<long double> golden;
 };
 
-Result<Both> values_at(const Inquiry& inquiry, const std::vector<std::uint64_t>& numbers) {
-  Both both;
-  BTF_ASSIGN(both.actual, inquiry.actual->values(numbers));
-  BTF_ASSIGN(both.golden, inquiry.golden->values(numbers));
+Result<SideValues> values_at(const SearchContext& context,
+                             const std::vector<std::uint64_t>& numbers) {
+  SideValues both;
+  BTF_ASSIGN(both.actual, context.actual->values(numbers));
+  BTF_ASSIGN(both.golden, context.golden->values(numbers));
   return both;
 }
 
-// Another element of its row, the largest of some: of a row with a peak most are next to nothing.
-Result<Point> partner_of(const Inquiry& inquiry, const Softmax& softmax, const Along& place,
+// Another element of the row: the largest of some, since most elements of a row with a peak are
+// almost 0.
+Result<Point> partner_of(const SearchContext& context, const Softmax& softmax, const Along& place,
                          std::uint64_t number) {
   std::vector<std::uint64_t> numbers;
   const std::uint64_t others = place.size - 1;
   const std::uint64_t step = std::max<std::uint64_t>(1, others / kPartnersLookedAt);
   for (std::uint64_t k = 1; k <= others && numbers.size() < kPartnersLookedAt; k += step)
     numbers.push_back(place.number(place.row(number), (place.index(number) + k) % place.size));
-  BTF_ASSIGN(const Both both, values_at(inquiry, numbers));
+  BTF_ASSIGN(const SideValues both, values_at(context, numbers));
   Point best{.actual = both.actual[0], .golden = both.golden[0]};
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     const Point other{.actual = both.actual[i], .golden = both.golden[i]};
@@ -228,25 +231,26 @@ Result<Point> partner_of(const Inquiry& inquiry, const Softmax& softmax, const A
   return best;
 }
 
-// Within a row, logarithms differ as much as what they were made of.
-Result<bool> differ_alike(const Inquiry& inquiry, const Softmax& softmax, const Along& place) {
-  const double close = inquiry.agreement.close ? inquiry.agreement.close->rtol : 0;
-  const double slack =
-      std::max({relative_slack(inquiry.agreement), inquiry.agreement.judge.rtol, close});
+// Within a row, logarithms differ by as much as the numbers that they were made from.
+Result<bool> differ_alike(const SearchContext& context, const Softmax& softmax,
+                          const Along& place) {
+  const double close = context.agreement.close ? context.agreement.close->rtol : 0;
+  const double tolerance =
+      std::max({rounding_tolerance(context.agreement), context.agreement.judge.rtol, close});
   std::size_t alike = 0;
   std::size_t others = 0;
-  for (const std::size_t i : inquiry.rarest) {
-    const Point& point = inquiry.mismatches[i];
-    if (!fine_enough(inquiry, softmax, softmax.after(point))) continue;
-    BTF_ASSIGN(const Point other, partner_of(inquiry, softmax, place, point.number));
-    if (!fine_enough(inquiry, softmax, softmax.after(other))) continue;
+  for (const std::size_t i : context.rarest) {
+    const Point& point = context.mismatches[i];
+    if (!fine_enough(context, softmax, softmax.after(point))) continue;
+    BTF_ASSIGN(const Point other, partner_of(context, softmax, place, point.number));
+    if (!fine_enough(context, softmax, softmax.after(other))) continue;
     const long double raw = softmax.before(point) - softmax.before(other);
     const long double made =
         softmax.logarithm_of(softmax.after(point)) - softmax.logarithm_of(softmax.after(other));
     if (!std::isfinite(raw) || !std::isfinite(made)) continue;
     const long double size =
         1 + std::abs(softmax.before(point)) + std::abs(softmax.before(other)) + std::abs(made);
-    ++(std::abs(raw - made) <= kRoundingsOfTwo * slack * size ? alike : others);
+    ++(std::abs(raw - made) <= kRoundingsOfTwo * tolerance * size ? alike : others);
     if (others > kPointsLookedAt / 8) return false;
     if (alike + others == kPointsLookedAt) break;
   }
@@ -267,68 +271,70 @@ struct RowSum {
   }
 };
 
-// exp makes relative errors of what rounding did to the sizes of its arguments: half a step of the
-// element's and of the largest of its row.
-FitTolerance slack_of(const Inquiry& inquiry, const Softmax& softmax, double widest) {
+// exp turns the rounding errors of its arguments into relative errors: half a step of the element
+// and half a step of the largest in its row.
+FitTolerance fit_tolerance(const SearchContext& context, const Softmax& softmax, double widest) {
   constexpr double kMost = 0.25;
-  FitTolerance slack{.relative = relative_slack(inquiry.agreement)};
+  FitTolerance tolerance{.relative = rounding_tolerance(context.agreement)};
   if (softmax.logarithm)
-    slack.amplified = [](double value, double relative) { return std::abs(value) * relative / 2; };
+    tolerance.amplified = [](double value, double relative) {
+      return std::abs(value) * relative / 2;
+    };
   else
-    slack.relative += std::min(widest * slack.relative / 2, kMost);
-  return slack;
+    tolerance.relative += std::min(widest * tolerance.relative / 2, kMost);
+  return tolerance;
 }
 
-SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::size_t dim) {
-  const Along place = along(inquiry.input.golden.dims(), dim);
-  BTF_ASSIGN(const bool alike, differ_alike(inquiry, softmax, place));
+SearchResult try_softmax(const SearchContext& context, const Softmax& softmax, std::size_t dim) {
+  const Along place = along(context.input.golden.dims(), dim);
+  BTF_ASSIGN(const bool alike, differ_alike(context, softmax, place));
   if (!alike) return std::nullopt;
-  std::vector<RowSum> rows(inquiry.elements / place.size);
+  std::vector<RowSum> rows(context.elements / place.size);
   long double widest = 0;
-  BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
-    const long double raw = softmax.raw == MovedSide::actual ? actual : golden;
+  BTF_TRY(visit_finite(context, [&](std::uint64_t number, long double actual, long double golden) {
+    const long double raw = softmax.raw == TransformedSide::actual ? actual : golden;
     rows[place.row(number)].add(raw);
     widest = std::max(widest, std::abs(raw));
   }));
-  const PlacedMap map{.side = softmax.raw,
-                      .apply =
-                          [&](std::uint64_t number, long double value) {
-                            const RowSum& row = rows[place.row(number)];
-                            const long double shifted = value - row.largest;
-                            return softmax.logarithm ? shifted - std::log(row.sum)
-                                                     : std::exp(shifted) / row.sum;
-                          },
-                      .slack = slack_of(inquiry, softmax, static_cast<double>(widest))};
-  const double hypotheses = 4.0 * static_cast<double>(inquiry.input.golden.dims().size());
-  if (!convincing(inquiry, map.side, fitted_values(inquiry, map, inquiry.mismatches),
-                  fitted_values(inquiry, map, inquiry.anywhere), hypotheses))
+  const IndexedMap map{.side = softmax.raw,
+                       .apply =
+                           [&](std::uint64_t number, long double value) {
+                             const RowSum& row = rows[place.row(number)];
+                             const long double shifted = value - row.largest;
+                             return softmax.logarithm ? shifted - std::log(row.sum)
+                                                      : std::exp(shifted) / row.sum;
+                           },
+                       .tolerance = fit_tolerance(context, softmax, static_cast<double>(widest))};
+  const double hypotheses = 4.0 * static_cast<double>(context.input.golden.dims().size());
+  if (!convincing(context, map.side, fitted_values(context, map, context.mismatches),
+                  fitted_values(context, map, context.anywhere), hypotheses))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
-  const bool missing = softmax.raw == MovedSide::actual;
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
+  const bool missing = softmax.raw == TransformedSide::actual;
   return Finding{{Cause::activation, (missing ? "golden" : "actual") + std::string(" = ") +
                                          (softmax.logarithm ? "log-softmax of " : "softmax of ") +
                                          (missing ? "actual" : "golden") + " along " +
                                          dim_text(static_cast<std::uint32_t>(dim),
-                                                  inquiry.input.golden.dims().size()) +
-                                         ": " + fitting_text(inquiry, all)},
+                                                  context.input.golden.dims().size()) +
+                                         ": " + fitting_text(context, all)},
                  all.exceptions};
 }
 
 }  // namespace
 
-SearchResult find_softmax(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
+SearchResult find_softmax(const SearchContext& context) {
+  const HintInput& input = context.input;
   const Dims& dims = input.golden.dims();
-  // Elements that a COO tensor does not store are 0, which no softmax is.
+  // Elements that a COO tensor does not store are 0, but a softmax is never 0.
   if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
-  for (const MovedSide raw : {MovedSide::actual, MovedSide::golden})
+  for (const TransformedSide raw : {TransformedSide::actual, TransformedSide::golden})
     for (const bool logarithm : {false, true}) {
       const Softmax softmax{raw, logarithm};
-      if (!may_be(inquiry, softmax)) continue;
+      if (!may_be(context, softmax)) continue;
       for (std::size_t d = dims.size(); d-- > 0;) {
-        if (dims[d] < 2 || inquiry.elements / dims[d] > kMaxRows) continue;
-        BTF_ASSIGN(std::optional<Finding> finding, try_softmax(inquiry, softmax, d));
+        if (dims[d] < 2 || context.elements / dims[d] > kMaxRows) continue;
+        BTF_ASSIGN(std::optional<Finding> finding, try_softmax(context, softmax, d));
         if (finding) return finding;
       }
     }
@@ -337,12 +343,12 @@ SearchResult find_softmax(const Inquiry& inquiry) {
 
 namespace {
 
-// Numbers that went through a dtype that does not hold them, or lost their last bits.
+// Numbers that were converted to a narrower dtype and back, or lost their last bits.
 
 constexpr int kFewestBits = 3;
 
-// So many significant bits of a number, the others cleared or rounded to the nearest.
-ElementMap bits_map(MovedSide side, int bits, bool truncated) {
+// Keeps `bits` significant bits of a number, clearing the others or rounding to nearest.
+ElementMap bits_map(TransformedSide side, int bits, bool truncated) {
   return value_map(side, [bits, truncated](auto value) {
     using Real = decltype(value);
     if (value == 0 || !std::isfinite(value)) return value;
@@ -359,29 +365,29 @@ std::string bits_text(int bits) {
   return std::to_string(bits) + " significant bits";
 }
 
-// Numbers that were rounded are not changed by it once more: a tolerance may be wider than what
-// rounding does.
-bool unchanged_by(const Inquiry& inquiry, const ElementMap& map_of_actual) {
-  Agreement strict = inquiry.agreement;
+// Whether the map leaves actual's numbers unchanged, as it must if they were rounded that way.
+// Stricter than the tolerance, which may be wider than the rounding.
+bool unchanged_by(const SearchContext& context, const ElementMap& map_of_actual) {
+  Agreement strict = context.agreement;
   strict.close.reset();
-  const Moved again = mapped(inquiry, map_of_actual, inquiry.anywhere);
+  const Predictions again = mapped(context, map_of_actual, context.anywhere);
   std::size_t changed = 0;
   for (std::size_t i = 0; i < again.size(); ++i) {
-    const long double actual = inquiry.anywhere[i].actual;
+    const long double actual = context.anywhere[i].actual;
     if (!std::isnan(actual) && !sampled_agree(actual, *again[i], strict)) ++changed;
   }
   return 50 * changed <= again.size();
 }
 
-SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map,
+SearchResult try_lost(const SearchContext& context, const ElementMap& map,
                       const ElementMap& map_of_actual, const std::string& words,
                       double hypotheses) {
-  if (!unchanged_by(inquiry, map_of_actual) || !fits_anywhere(inquiry, map) ||
-      !convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
-                  mapped(inquiry, map, inquiry.anywhere), hypotheses))
+  if (!unchanged_by(context, map_of_actual) || !fits_anywhere(context, map) ||
+      !convincing(context, map.side, mapped(context, map, context.mismatches),
+                  mapped(context, map, context.anywhere), hypotheses))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
   return Finding{
       {Cause::rounding, words + ": " + share_text(all.elements - all.exceptions, all.elements)},
       all.exceptions};
@@ -389,16 +395,16 @@ SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map,
 
 }  // namespace
 
-SearchResult find_lost_precision(const Inquiry& inquiry) {
-  const DType actual = inquiry.input.actual.dtype();
-  const DType golden = inquiry.input.golden.dtype();
+SearchResult find_lost_precision(const SearchContext& context) {
+  const DType actual = context.input.actual.dtype();
+  const DType golden = context.input.golden.dtype();
   for (const DTypeInfo& row : dtypes()) {
     // bool and powers of two keep too little to be recognised.
     if (row.kind == NumberKind::boolean || row.fp.power_of_two || is_lossless(golden, row.dtype))
       continue;
     BTF_ASSIGN(std::optional<Finding> finding,
-               try_lost(inquiry, cast_map(MovedSide::golden, golden, row.dtype),
-                        cast_map(MovedSide::actual, actual, row.dtype),
+               try_lost(context, cast_map(TransformedSide::golden, golden, row.dtype),
+                        cast_map(TransformedSide::actual, actual, row.dtype),
                         "actual is golden rounded to " + name_of(row.dtype),
                         static_cast<double>(dtypes().size())));
     if (finding) return finding;
@@ -406,18 +412,18 @@ SearchResult find_lost_precision(const Inquiry& inquiry) {
   return std::nullopt;
 }
 
-SearchResult find_lost_bits(const Inquiry& inquiry) {
-  const DTypeInfo& golden = info(inquiry.input.golden.dtype());
-  const DTypeInfo& actual = info(inquiry.input.actual.dtype());
+SearchResult find_lost_bits(const SearchContext& context) {
+  const DTypeInfo& golden = info(context.input.golden.dtype());
+  const DTypeInfo& actual = info(context.input.actual.dtype());
   if (!golden.floating() || !actual.floating()) return std::nullopt;
-  // Rounding to actual's own dtype is a rounding mode.
+  // Rounding to actual's own dtype would be a rounding mode.
   const int most = std::min<int>(golden.fp.mantissa_bits, actual.fp.mantissa_bits);
   for (const bool truncated : {true, false})
     for (int bits = most; bits >= kFewestBits; --bits) {
       const std::string how = truncated ? "truncated" : "rounded";
       BTF_ASSIGN(std::optional<Finding> finding,
-                 try_lost(inquiry, bits_map(MovedSide::golden, bits, truncated),
-                          bits_map(MovedSide::actual, bits, truncated),
+                 try_lost(context, bits_map(TransformedSide::golden, bits, truncated),
+                          bits_map(TransformedSide::actual, bits, truncated),
                           "actual is golden " + how + " to " + bits_text(bits), 2.0 * most));
       if (finding) return finding;
     }
@@ -428,13 +434,11 @@ namespace {
 
 // Another rounding mode: mismatches are one step, and all in one direction.
 
-// Another rounding mode: mismatches are one step, and all in one direction.
-
 constexpr std::uint64_t kMinRounded = 32;
 
-// Percent of the elements that could: another mode changes about half of all numbers.
+// Percentage of the elements that could differ: another mode changes about half of all numbers.
 constexpr std::uint64_t kMinPercent = 40;
-constexpr std::size_t kMinDistinct = 4;  // golden numbers
+constexpr std::size_t kMinDistinct = 4;  // distinct numbers of golden
 
 enum Direction : std::size_t { to_zero, from_zero, up, down, kDirections };
 
@@ -443,11 +447,11 @@ constexpr std::array<std::string_view, kDirections> kWords{"toward zero", "away 
 
 struct StepTally {
   std::uint64_t elements = 0;    // where golden is neither 0 nor at a limit
-  std::uint64_t mismatched = 0;  // once both are rounded to the coarser dtype
+  std::uint64_t mismatched = 0;  // after rounding both to the coarser dtype
   std::array<std::uint64_t, kDirections> steps{};
 };
 
-// The only number next to golden on its side says nothing of a direction.
+// At a limit only one neighbour exists, so a step there says nothing about a direction.
 struct Range {
   long double lowest = 0;
   long double highest = 0;
@@ -478,7 +482,7 @@ void add_pair(Real actual, Real golden, std::uint64_t weight, const Judge& judge
   if (golden != 0) tally.steps[std::abs(actual) < std::abs(golden) ? to_zero : from_zero] += weight;
 }
 
-// The direction that nearly all mismatches took; steps away from 0 alone can be any noise that was
+// The direction of nearly all mismatches. Steps away from 0 alone may be any noise that was
 // rounded.
 std::optional<Direction> direction_of(const StepTally& tally) {
   const std::uint64_t of_numbers = tally.steps[to_zero] + tally.steps[from_zero];
@@ -508,11 +512,11 @@ Result<StepTally> tally_all(const HintInput& input, const Judge& judge) {
   return all;
 }
 
-// Pairs that are the same number once both are rounded to the coarser dtype.
+// Pairs that are the same number after rounding both to the coarser dtype.
 struct SameTally {
   std::uint64_t elements = 0;
   std::uint64_t same = 0;
-  std::uint64_t refused = 0;  // by the user, and not the same
+  std::uint64_t refused = 0;  // not the same, and the user's tolerance refuses them
 };
 
 template <typename Real>
@@ -550,14 +554,14 @@ Result<SameTally> tally_same(const HintInput& input) {
   return all;
 }
 
-// The dtype whose steps they are.
+// The dtype whose steps are counted.
 std::string grid_name(const HintInput& input) {
   if (input.judge.grid.integer) return "1";
   const auto dtype = owner_of(input.judge.grid, input.actual.dtype(), input.golden.dtype());
   return dtype ? name_of(*dtype) : "the coarser dtype";
 }
 
-// "down (toward zero)" where all numbers have one sign.
+// "down", or "down (toward zero)" where all numbers have one sign.
 std::string direction_text(Direction direction, const StepTally& tally) {
   std::string text(kWords[direction]);
   if (direction == to_zero || direction == from_zero)
@@ -569,13 +573,13 @@ std::string direction_text(Direction direction, const StepTally& tally) {
 
 }  // namespace
 
-SearchResult find_rounding(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
+SearchResult find_rounding(const SearchContext& context) {
+  const HintInput& input = context.input;
   Judge judge = input.judge;
   judge.equal_nan = true;
   StepTally seen;
   DistinctNumbers<kMinDistinct> distinct;
-  for (const Point& point : inquiry.mismatches) {
+  for (const Point& point : context.mismatches) {
     const std::uint64_t before = seen.steps[up] + seen.steps[down];
     add_pair(point.actual, point.golden, 1, judge, range_of(input), seen);
     if (seen.steps[up] + seen.steps[down] > before) distinct.add(point.golden);
@@ -589,15 +593,15 @@ SearchResult find_rounding(const Inquiry& inquiry) {
   if (!direction || all.mismatched * 100 < kMinPercent * all.elements) return std::nullopt;
   const std::uint64_t stepped = all.steps[*direction];
   return Finding{
-      {Cause::rounding, std::to_string(stepped) + " of " + left_over_text(inquiry, all.mismatched) +
+      {Cause::rounding, std::to_string(stepped) + " of " + left_over_text(context, all.mismatched) +
                             " are one step of " + grid_name(input) + " " +
                             direction_text(*direction, all) + ", " +
                             std::to_string(stepped * 100 / all.elements) + "% of the elements"},
       all.mismatched - stepped};
 }
 
-SearchResult find_coarser_dtype(const Inquiry& inquiry) {
-  const HintInput& input = inquiry.input;
+SearchResult find_coarser_dtype(const SearchContext& context) {
+  const HintInput& input = context.input;
   const DType actual = input.actual.dtype();
   const DType golden = input.golden.dtype();
   const auto coarser = owner_of(input.judge.grid, actual, golden);

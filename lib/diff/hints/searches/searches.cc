@@ -1,4 +1,4 @@
-// Sign, scale, offset, and scale and offset together.
+// Searches for a sign, a scale, an offset, and a scale with an offset.
 #include "diff/hints/searches/searches.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 #include "btf/try.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/grids.h"
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
 
 namespace btf::hints {
 namespace {
 
-// A fit must hold for this many different numbers to count as a law.
+// A fit must hold for this many distinct numbers.
 constexpr std::size_t kMinDifferent = 16;
 constexpr std::size_t kMinFitted = 16;
 
@@ -52,12 +52,12 @@ Spread spread(const std::vector<Point>& points, Value&& value) {
   return {static_cast<double>(std::sqrt(variance)), static_cast<double>(std::sqrt(squares / n))};
 }
 
-// A law golden -> actual with fitted numbers.
+// A linear law from golden to actual with fitted numbers.
 struct Law {
   Cause cause{};
   long double gain = 1;    // of a scale, and of both together
   long double offset = 0;  // of an offset, and of both together
-  std::string name{};      // of the gain, where it has one
+  std::string name{};      // of the gain, if it has one
 
   template <typename Real>
   Real operator()(Real golden) const {
@@ -71,19 +71,19 @@ Law scale_law(long double gain, const std::string& name = "") {
 }
 Law offset_law(long double offset) { return {.cause = Cause::offset, .offset = offset}; }
 
-// The residual that rounding to multiples may leave of a law.
+// The residual that rounding to multiples may leave.
 double rounding_of(const Law& law, const Agreement& agreement) {
-  constexpr double kOff = 1.1;  // what was fitted to rounded numbers is a little off
+  constexpr double kOff = 1.1;  // a fit to rounded numbers is slightly off
   return kOff * (agreement.half_step_of_actual +
                  static_cast<double>(std::abs(law.gain)) * agreement.half_step_of_golden);
 }
 
-// As saturated(law(value), limits), in loops without conversions and branches.
+// saturated(law(value), limits), in loops without conversions and branches.
 template <typename Real>
 ElementMap::Apply<Real> applied(const Law& law, const Limits& limits) {
   const auto gain = static_cast<Real>(law.cause == Cause::offset ? 1 : law.gain);
   const auto offset = static_cast<Real>(law.offset);
-  const bool scale = law.cause == Cause::scale;  // adding 0 would take the sign of -0
+  const bool scale = law.cause == Cause::scale;  // adding 0 would lose the sign of -0
   return [=](const Real* values, const std::byte*, std::uint64_t count, Real* out) {
     for (std::uint64_t i = 0; i < count; ++i) out[i] = gain * values[i];
     if (!scale)
@@ -96,29 +96,29 @@ ElementMap::Apply<Real> applied(const Law& law, const Limits& limits) {
 ElementMap map_of(const Law& law, const HintInput& input, const Agreement& agreement,
                   const std::vector<Point>& points) {
   const Limits limits = limits_of(input.actual.dtype());
-  ElementMap map{.side = MovedSide::golden,
+  ElementMap map{.side = TransformedSide::golden,
                  .narrow = applied<double>(law, limits),
                  .wide = applied<long double>(law, limits)};
   const double deviation = spread(points, [&](const Point& p) {
                              return law.cause == Cause::affine ? law(p.golden) : p.golden;
                            }).deviation;
-  map.slack = FitTolerance{.integer = !info(input.actual.dtype()).floating(),
-                           .relative = relative_slack(agreement),
-                           .absolute = rounding_of(law, agreement),
-                           .share_of_error = 0.03,
-                           .most = law.cause == Cause::scale ? HUGE_VAL : 0.03 * deviation,
-                           .share_of_actual = law.cause == Cause::scale ? 0.03 : 0.0};
+  map.tolerance = FitTolerance{.integer = !info(input.actual.dtype()).floating(),
+                               .relative = rounding_tolerance(agreement),
+                               .absolute = rounding_of(law, agreement),
+                               .share_of_error = 0.03,
+                               .most = law.cause == Cause::scale ? HUGE_VAL : 0.03 * deviation,
+                               .share_of_actual = law.cause == Cause::scale ? 0.03 : 0.0};
   return map;
 }
 
-// All but one of 50.
-bool fits_nearly_all(const Inquiry& inquiry, const ElementMap& map,
+// All but one in 50.
+bool fits_nearly_all(const SearchContext& context, const ElementMap& map,
                      const std::vector<Point>& points) {
   std::size_t wrong = 0;
   for (const Point& point : points) {
     long double value = 0;
     map.wide(&point.golden, nullptr, 1, &value);
-    if (fit_of(value, point.actual, point.golden, map, inquiry.agreement) != Fit::none) continue;
+    if (fit_of(value, point.actual, point.golden, map, context.agreement) != Fit::none) continue;
     if (50 * ++wrong > points.size()) return false;
   }
   return true;
@@ -128,8 +128,8 @@ double rest_of(const Law& law, const std::vector<Point>& points) {
   return spread(points, [&](const Point& p) { return p.actual - law(p.golden); }).square;
 }
 
-// The residual must be small beside the error, and beside the spread of golden: else the law says
-// nothing of golden.
+// The residual must be small compared with the error and with the spread of golden; otherwise the
+// law says nothing about golden.
 bool leaves_little(const Law& law, const std::vector<Point>& points, double half_step) {
   const double rest =
       spread(points, [&](const Point& p) { return p.actual - law(p.golden); }).square;
@@ -137,17 +137,17 @@ bool leaves_little(const Law& law, const std::vector<Point>& points, double half
   const double varies = spread(points, [&](const Point& p) { return law(p.golden); }).deviation;
   const double actual = spread(points, [](const Point& p) { return p.actual; }).deviation;
   if (rest <= 0.25 * std::min({error, varies, actual})) return true;
-  // Uniform over half a step either way.
+  // Uniform over half a step in either direction.
   const double rounding = half_step / std::sqrt(3.0);
   return rest <= 1.2 * rounding && error >= 2.5 * rounding &&
          rest <= 0.25 * std::min(varies, actual);
 }
 
 // "4096 of 4096 elements", "2580 of 4096 elements, 1516 more within 1 of it"
-std::string fit_text(const Inquiry& inquiry, const Law& law, const MapTally& all) {
-  const bool integer = !info(inquiry.input.actual.dtype()).floating();
+std::string fit_text(const SearchContext& context, const Law& law, const MapTally& all) {
+  const bool integer = !info(context.input.actual.dtype()).floating();
   const std::string text = share_text(all.elements - all.exceptions - all.near, all.elements) +
-                           within_text(inquiry, all.lenient);
+                           within_text(context, all.lenient);
   if (all.near == 0) return text;
   const std::string rest = law.cause != Cause::scale || integer
                                ? number_text(all.rest)
@@ -155,13 +155,13 @@ std::string fit_text(const Inquiry& inquiry, const Law& law, const MapTally& all
   return text + ", " + std::to_string(all.near) + " more within " + rest + " of it";
 }
 
-// Rounding can look like a law that holds nearly: then it must hold exactly.
-Inquiry strict_if_rounded(const Inquiry& inquiry) {
-  Inquiry strict = inquiry;
-  if (!inquiry.rounded) return strict;
+// Rounding can look like a law that nearly holds, so then the law must hold exactly.
+SearchContext strict_if_rounded(const SearchContext& context) {
+  SearchContext strict = context;
+  if (!context.rounded) return strict;
   strict.agreement.close.reset();
-  strict.agreement.judge = {.grid = inquiry.agreement.judge.grid};
-  strict.agreement.grid = inquiry.agreement.judge.grid;
+  strict.agreement.judge = {.grid = context.agreement.judge.grid};
+  strict.agreement.grid = context.agreement.judge.grid;
   strict.agreement.half_step_of_actual = strict.agreement.half_step_of_golden = 0;
   return strict;
 }
@@ -174,15 +174,15 @@ std::string law_text(const Law& law) {
          (law.cause == Cause::scale ? "" : (law.offset < 0 ? " - " : " + ") + size);
 }
 
-SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Point>& points) {
-  const Inquiry inquiry = strict_if_rounded(given);
-  ElementMap map = map_of(law, inquiry.input, inquiry.agreement, points);
-  if (inquiry.rounded) map.slack->relative = 0;
-  if (!fits_nearly_all(inquiry, map, points)) return std::nullopt;
+SearchResult try_law(const SearchContext& given, const Law& law, const std::vector<Point>& points) {
+  const SearchContext context = strict_if_rounded(given);
+  ElementMap map = map_of(law, context.input, context.agreement, points);
+  if (context.rounded) map.tolerance->relative = 0;
+  if (!fits_nearly_all(context, map, points)) return std::nullopt;
   DistinctNumbers<kMinDifferent> distinct;
   DistinctNumbers<kMinDifferent / 2> results;
-  std::vector<Point> inside;  // where actual's range does not cut the law off
-  const Limits limits = limits_of(inquiry.input.actual.dtype());
+  std::vector<Point> inside;  // where the range of actual does not clip the law
+  const Limits limits = limits_of(context.input.actual.dtype());
   for (const Point& point : points) {
     if (saturated(law(point.golden), limits) != law(point.golden)) continue;
     inside.push_back(point);
@@ -190,14 +190,14 @@ SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Poi
     results.add(point.actual);
   }
   if (inside.size() < kMinFitted || !distinct.enough()) return std::nullopt;
-  // A line through one number says nothing of golden.
+  // A line through a single number says nothing about golden.
   if (law.cause == Cause::affine && !results.enough()) return std::nullopt;
-  if (!leaves_little(law, inside, rounding_of(law, inquiry.agreement)) ||
-      !fits_anywhere(inquiry, map))
+  if (!leaves_little(law, inside, rounding_of(law, context.agreement)) ||
+      !fits_anywhere(context, map))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all) || (inquiry.rounded && all.near > 0)) return std::nullopt;
-  const std::string share = fit_text(inquiry, law, all);
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all) || (context.rounded && all.near > 0)) return std::nullopt;
+  const std::string share = fit_text(context, law, all);
   return Finding{{law.cause, law_text(law) + ": " + share + residual_text(all)},
                  all.exceptions + all.near};
 }
@@ -207,7 +207,7 @@ struct NamedFactor {
   std::string name;
 };
 
-// Factors that people scale by.
+// Factors that are common in practice.
 std::vector<NamedFactor> named_factors() {
   std::vector<NamedFactor> factors;
   const auto add = [&](long double whole) {
@@ -220,7 +220,7 @@ std::vector<NamedFactor> named_factors() {
   return factors;
 }
 
-// By the larger numbers: rounding matters least there.
+// By the larger numbers, on which rounding has the least effect.
 std::optional<long double> fit_scale(const std::vector<Point>& points) {
   std::vector<Point> by_size = points;
   std::ranges::sort(by_size, std::greater{}, [](const Point& p) { return std::abs(p.golden); });
@@ -242,7 +242,7 @@ std::optional<long double> fit_scale(const std::vector<Point>& points) {
   return scale;
 }
 
-// By the smaller numbers, where an offset is rounded least.
+// By the smaller numbers, where rounding changes an offset least.
 std::optional<long double> fit_offset(const std::vector<Point>& points) {
   std::vector<Point> by_size = points;
   std::ranges::sort(by_size, {}, [](const Point& p) { return std::abs(p.golden); });
@@ -254,7 +254,7 @@ std::optional<long double> fit_offset(const std::vector<Point>& points) {
   return offset;
 }
 
-// The number rounded to this many significant decimal digits.
+// The number rounded to `digits` significant decimal digits.
 long double rounded(long double value, int digits) {
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1 - digits;
   const long double unit = std::pow(10.0L, static_cast<long double>(std::abs(exponent)));
@@ -265,11 +265,11 @@ bool is_near(long double plain, long double fitted) {
   return std::abs(plain / fitted - 1) < 0.005L;
 }
 
-// How much a plainer law may leave.
+// The residual that a simpler law may leave.
 double most_rest(const Law& fitted_law, DType actual, const std::vector<Point>& points,
                  double half_step) {
   constexpr double kHardly = 1.02;
-  // Half a step is the limit, and not only what is usual.
+  // Half a step is a bound here, not only the usual error.
   if (half_step > 0) return kHardly * rest_of(fitted_law, points);
   // At least the residual of rounding to actual's dtype.
   const StepGrid grid = step_grid(actual, actual);
@@ -293,7 +293,7 @@ std::optional<Law> named_scale(const Law& fitted_law, double best,
   return named;
 }
 
-// The fewest decimal digits that leave hardly more; a factor with a name before that.
+// A factor with a name, or else the fewest decimal digits that leave hardly more.
 Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& points,
              double half_step) {
   constexpr int kDigits = 6;
@@ -304,7 +304,7 @@ Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& poin
     for (int digits = std::max(1, all - kDigits); digits <= std::min(all, kDigits); ++digits) {
       Law law = fitted_law;
       if (law.cause != Cause::offset) law.gain = rounded(law.gain, digits);
-      // The digits are shared out between two numbers in every way.
+      // Tries all ways to divide the digits between the two numbers.
       if (law.cause != Cause::scale) law.offset = rounded(law.offset, std::max(1, all - digits));
       if (is_near(law.gain, fitted_law.gain) &&
           (law.offset == fitted_law.offset || is_near(law.offset, fitted_law.offset)) &&
@@ -314,7 +314,7 @@ Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& poin
   return fitted_law;
 }
 
-// The line through the points, but for a few that lie off it.
+// A line through the points, except for a few outliers.
 std::optional<Law> fit_line(const std::vector<Point>& points) {
   std::vector<Point> by_golden = points;
   std::ranges::sort(by_golden, {}, &Point::golden);
@@ -334,7 +334,7 @@ std::optional<Law> fit_line(const std::vector<Point>& points) {
   std::vector<long double> heights;
   for (const Point& p : points) heights.push_back(p.actual - line.gain * p.golden);
   line.offset = median(heights);
-  // Least squares of those that are on it.
+  // Least squares over the points that are near the line.
   const long double near = 4 * median(rests());
   long double n = 0, sum_g = 0, sum_a = 0, sum_gg = 0, sum_ga = 0;
   const long double centre = by_golden[half].golden;
@@ -358,12 +358,12 @@ std::optional<Law> fit_line(const std::vector<Point>& points) {
   return line;
 }
 
-// By all elements that are nearly on it. Rounding to multiples moved each by up to half a step, and
-// where mismatches alone are asked it did so more often in one direction.
-Result<Law> refined(const Inquiry& inquiry, const Law& rough, double half_step) {
+// Fits the law again to all elements near it. Rounding to multiples moved each by up to half a
+// step, and the mismatches alone would be biased in one direction.
+Result<Law> refined(const SearchContext& context, const Law& rough, double half_step) {
   long double n = 0, sum_g = 0, sum_a = 0, sum_gg = 0, sum_ga = 0;
-  const long double centre = rough.cause == Cause::affine ? inquiry.anywhere.front().golden : 0;
-  BTF_TRY(visit_finite(inquiry, [&](std::uint64_t, long double actual, long double golden) {
+  const long double centre = rough.cause == Cause::affine ? context.anywhere.front().golden : 0;
+  BTF_TRY(visit_finite(context, [&](std::uint64_t, long double actual, long double golden) {
     if (std::abs(actual - rough(golden)) > 2 * half_step) return;
     const long double g = golden - centre;
     n += 1;
@@ -383,7 +383,7 @@ Result<Law> refined(const Inquiry& inquiry, const Law& rough, double half_step) 
   return law;
 }
 
-// Neither number can be done without.
+// Whether the line is clearly better than a scale or an offset alone.
 bool needs_both(const Law& line, const std::vector<Point>& points) {
   constexpr double kWorse = 4;
   const double rest = rest_of(line, points);
@@ -403,39 +403,39 @@ std::optional<Law> fit(Cause cause, const std::vector<Point>& points) {
   return cause == Cause::scale ? scale_law(*constant) : offset_law(*constant);
 }
 
-SearchResult find_law(const Inquiry& inquiry, Cause cause) {
-  const std::vector<Point> points = finite_points(inquiry.mismatches);
+SearchResult find_law(const SearchContext& context, Cause cause) {
+  const std::vector<Point> points = finite_points(context.mismatches);
   // Some may be Inf or NaN, which no law explains.
-  if (points.size() < kMinFitted || 50 * points.size() < 49 * inquiry.mismatches.size())
+  if (points.size() < kMinFitted || 50 * points.size() < 49 * context.mismatches.size())
     return std::nullopt;
   std::optional<Law> law = fit(cause, points);
   if (!law) return std::nullopt;
-  const double half_step = rounding_of(*law, inquiry.agreement);
-  if (half_step > 0 && !inquiry.rounded) {
-    ElementMap near = map_of(*law, inquiry.input, inquiry.agreement, points);
-    near.slack->absolute *= 2;
-    if (!fits_nearly_all(inquiry, near, points)) return std::nullopt;
-    BTF_ASSIGN(*law, refined(inquiry, *law, half_step));
+  const double half_step = rounding_of(*law, context.agreement);
+  if (half_step > 0 && !context.rounded) {
+    ElementMap near = map_of(*law, context.input, context.agreement, points);
+    near.tolerance->absolute *= 2;
+    if (!fits_nearly_all(context, near, points)) return std::nullopt;
+    BTF_ASSIGN(*law, refined(context, *law, half_step));
   }
-  return try_law(inquiry, plainest(*law, inquiry.input.actual.dtype(), points, half_step), points);
+  return try_law(context, plainest(*law, context.input.actual.dtype(), points, half_step), points);
 }
 
 }  // namespace
 
-SearchResult find_sign(const Inquiry& inquiry) {
-  const ElementMap map = value_map(MovedSide::golden, [](auto golden) { return -golden; });
-  if (!convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
-                  mapped(inquiry, map, inquiry.anywhere), 1))
+SearchResult find_sign(const SearchContext& context) {
+  const ElementMap map = value_map(TransformedSide::golden, [](auto golden) { return -golden; });
+  if (!convincing(context, map.side, mapped(context, map, context.mismatches),
+                  mapped(context, map, context.anywhere), 1))
     return std::nullopt;
-  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
-  return Finding{{Cause::sign, "actual = -golden: " + fitting_text(inquiry, all)}, all.exceptions};
+  BTF_ASSIGN(const MapTally all, tally(context, map));
+  if (!confirms(context, all)) return std::nullopt;
+  return Finding{{Cause::sign, "actual = -golden: " + fitting_text(context, all)}, all.exceptions};
 }
 
-SearchResult find_scale(const Inquiry& inquiry) { return find_law(inquiry, Cause::scale); }
+SearchResult find_scale(const SearchContext& context) { return find_law(context, Cause::scale); }
 
-SearchResult find_offset(const Inquiry& inquiry) { return find_law(inquiry, Cause::offset); }
+SearchResult find_offset(const SearchContext& context) { return find_law(context, Cause::offset); }
 
-SearchResult find_affine(const Inquiry& inquiry) { return find_law(inquiry, Cause::affine); }
+SearchResult find_affine(const SearchContext& context) { return find_law(context, Cause::affine); }
 
 }  // namespace btf::hints

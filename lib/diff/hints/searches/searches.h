@@ -1,67 +1,70 @@
-// The searches: each looks for one kind of cause, cheaply in the sample first, and then on the
-// whole tensor.
+// The searches. Each looks for one kind of cause, in the sample first and then in the whole tensor.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 
 namespace btf::hints {
 
-SearchResult find_layout(const Inquiry& inquiry);
-SearchResult find_permutation(const Inquiry& inquiry);
-SearchResult find_byte_order(const Inquiry& inquiry);
-SearchResult find_nibble_order(const Inquiry& inquiry);
-SearchResult find_swapped_codes(const Inquiry& inquiry);  // the part of it within 8-bit codes
-SearchResult find_misread(const Inquiry& inquiry);
-SearchResult find_rounded_misread(const Inquiry& inquiry);  // of numbers that were rounded first
-SearchResult find_sign(const Inquiry& inquiry);
-SearchResult find_index_base(const Inquiry& inquiry);
-SearchResult find_shift(const Inquiry& inquiry);
-SearchResult find_mirrored(const Inquiry& inquiry);
-SearchResult find_shuffled(const Inquiry& inquiry);
-SearchResult find_part_order(const Inquiry& inquiry);
-SearchResult find_reordered(const Inquiry& inquiry);
-SearchResult find_repeated(const Inquiry& inquiry);
-SearchResult find_pitch(const Inquiry& inquiry);
-SearchResult find_scale(const Inquiry& inquiry);
-SearchResult find_offset(const Inquiry& inquiry);
-SearchResult find_affine(const Inquiry& inquiry);
-SearchResult find_channel_scale(const Inquiry& inquiry);
-SearchResult find_scale_axis(const Inquiry& inquiry);
-SearchResult find_zero_tail(const Inquiry& inquiry);
-SearchResult find_saturation(const Inquiry& inquiry);
-SearchResult find_inverted(const Inquiry& inquiry);
-SearchResult find_wrapped(const Inquiry& inquiry);
-SearchResult find_activation(const Inquiry& inquiry);
-SearchResult find_softmax(const Inquiry& inquiry);
-SearchResult find_lost_precision(const Inquiry& inquiry);
-SearchResult find_lost_bits(const Inquiry& inquiry);
+SearchResult find_layout(const SearchContext& context);
+SearchResult find_permutation(const SearchContext& context);
+SearchResult find_byte_order(const SearchContext& context);
+SearchResult find_nibble_order(const SearchContext& context);
+SearchResult find_swapped_codes(
+    const SearchContext& context);  // the part of find_nibble_order() for 8-bit codes
+SearchResult find_misread(const SearchContext& context);
+SearchResult find_rounded_misread(
+    const SearchContext& context);  // of numbers that were rounded first
+SearchResult find_sign(const SearchContext& context);
+SearchResult find_index_base(const SearchContext& context);
+SearchResult find_shift(const SearchContext& context);
+SearchResult find_mirrored(const SearchContext& context);
+SearchResult find_shuffled(const SearchContext& context);
+SearchResult find_part_order(const SearchContext& context);
+SearchResult find_reordered(const SearchContext& context);
+SearchResult find_repeated(const SearchContext& context);
+SearchResult find_pitch(const SearchContext& context);
+SearchResult find_scale(const SearchContext& context);
+SearchResult find_offset(const SearchContext& context);
+SearchResult find_affine(const SearchContext& context);
+SearchResult find_channel_scale(const SearchContext& context);
+SearchResult find_scale_axis(const SearchContext& context);
+SearchResult find_zero_tail(const SearchContext& context);
+SearchResult find_saturation(const SearchContext& context);
+SearchResult find_inverted(const SearchContext& context);
+SearchResult find_wrapped(const SearchContext& context);
+SearchResult find_activation(const SearchContext& context);
+SearchResult find_softmax(const SearchContext& context);
+SearchResult find_lost_precision(const SearchContext& context);
+SearchResult find_lost_bits(const SearchContext& context);
 
-// Another order or reading that leaves noise alone, by correlation: where none explains elements.
-SearchResult find_among_noise(const Inquiry& inquiry);
+// Finds another order or reading that leaves only noise, by correlation: for tensors in which no
+// single element can be explained.
+SearchResult find_among_noise(const SearchContext& context);
 
-// Two sides of the same dims that are one tensor, but for noise and perhaps a factor and an offset.
-struct AllButNoise {
-  double left = 0;   // by the square, in parts of the spread
+// Two sides of equal dims that are one tensor, but for noise and perhaps a factor and an offset.
+struct NoisyMatch {
+  double left = 0;   // variance that is left, relative to that of golden
   std::string text;  // ", but for noise of 0.01 rms: correlation 0.99995 over 1000 elements"
 };
 
-// A first look at a few pairs: what is left, if it may be such a pair.
-std::optional<double> share_left(std::span<const long double> actual,
-                                 std::span<const long double> golden);
+// Estimates `left` from a few pairs; unset if they cannot be such a pair.
+std::optional<double> noise_share(std::span<const long double> actual,
+                                  std::span<const long double> golden);
 
-// All pairs, and whether chance could do it. Golden is dense and stands as it is stored.
-Result<std::optional<AllButNoise>> all_but_noise(const DiffSide& actual, const DiffSide& golden,
-                                                 double hypotheses, const Execution& execution);
+// Compares all pairs; unset if they do not match, or match no better than chance would among
+// `hypotheses` attempts. Golden is dense and in its stored order.
+Result<std::optional<NoisyMatch>> find_noisy_match(const DiffSide& actual, const DiffSide& golden,
+                                                   double hypotheses, const Execution& execution);
 
-// These say where mismatches are or what they have in common, not what the elements should be.
-SearchResult find_rounding(const Inquiry& inquiry);
-SearchResult find_region(const Inquiry& inquiry);
+// These describe where mismatches are or what they have in common, not what the elements should be.
+SearchResult find_rounding(const SearchContext& context);
+SearchResult find_region(const SearchContext& context);
 
-// Every mismatch is the same number once both sides are rounded to the coarser dtype.
-SearchResult find_coarser_dtype(const Inquiry& inquiry);
+// Finds that every mismatch vanishes once both sides are rounded to the coarser dtype.
+SearchResult find_coarser_dtype(const SearchContext& context);
 
 }  // namespace btf::hints

@@ -1,4 +1,4 @@
-#include "diff/layers/explained.h"
+#include "diff/layers/noise_model.h"
 
 #include <algorithm>
 #include <array>
@@ -60,11 +60,11 @@ bool was_judged(const Layer& layer) {
 
 Neighbours::Neighbours(const LayerReport& report)
     : by_graph_(report.linked()), consumers_(report.layers.size()) {
-  // By order alone the next ones stand for them.
+  // By order alone the next layers count as consumers.
   constexpr std::size_t kNext = 3;
   const auto& layers = report.layers;
   for (std::uint64_t i = 0; i < layers.size(); ++i) {
-    // NaN and Inf may leave no pair, and still have to go somewhere.
+    // NaN and Inf may leave no pair of numbers, but their effects must still be followed.
     const bool special =
         layers[i].placed && layers[i].figures && layers[i].figures->one_sided() > 0;
     if (!can_judge(layers[i]) && (by_graph_ || !special)) continue;
@@ -84,10 +84,10 @@ void Inputs::take(const Layer& layer, bool add) {
   special = special || f.one_sided() > 0;
   exact = exact && f.equal == f.pairs;
   if (!can_judge(layer)) return;
-  // A tensor of one slice has no other error than its own.
+  // A tensor with one slice has no other error than its own.
   const double slice = std::max(f.slice_error, f.relative_error);
   const auto merge = [&](double all, double one) {
-    return add ? joined(all, one) : std::max(all, one);
+    return add ? root_sum_of_squares(all, one) : std::max(all, one);
   };
   relative_error = merge(relative_error, f.relative_error);
   slice_error = merge(slice_error, slice);
@@ -149,7 +149,7 @@ constexpr int kBfloat16Bits = 8;
 
 unsigned significand_bits(DType dtype) { return info(dtype).fp.mantissa_bits + 1U; }
 
-// Integers that are numbers, not indices, have few bits.
+// Integers that are numbers rather than indices have few bits.
 bool is_number(DType dtype) {
   const DTypeInfo& row = info(dtype);
   return row.floating() || (row.kind != NumberKind::boolean && row.bits <= 16);
@@ -171,7 +171,7 @@ double integer_u(DType dtype, const LayerFigures& figures) {
   return step_u(figures.golden.peak / range, rms(figures.golden, figures.pairs));
 }
 
-// Significant bits of the coarsest float that either side is stored as.
+// Significant bits of the coarser of the two stored floats.
 unsigned stored_bits(const Layer& layer) {
   unsigned bits = kFloat64Bits;
   for (const DType dtype : {*layer.actual_dtype, *layer.golden_dtype})
@@ -179,20 +179,21 @@ unsigned stored_bits(const Layer& layer) {
   return bits;
 }
 
-// Whose significands have no more bits than were seen, and at most one less.
-struct ShownRow {
+// Float types by the significant bits seen in the numbers, which may be one fewer than the type
+// has.
+struct FloatTypeRow {
   unsigned bits = 0;
   std::string_view name;
 };
 
-constexpr auto kShown = std::to_array<ShownRow>({
+constexpr auto kFloatTypes = std::to_array<FloatTypeRow>({
     {3, "float8_e5m2"},
     {4, "float8_e4m3"},
     {8, "bfloat16"},
     {11, "float16"},
 });
 
-// A few numbers may be a grid by themselves, such as positions.
+// A few numbers may form a grid by themselves, as positions do.
 bool on_grid(const Layer& layer) {
   const LayerFigures& figures = *layer.figures;
   if (!info(*layer.actual_dtype).floating()) return true;
@@ -201,27 +202,27 @@ bool on_grid(const Layer& layer) {
                     std::ldexp(1.0, -static_cast<int>(stored_bits(layer))));
 }
 
-// What layers were recomputed in, if that is coarser than what is stored.
-struct RecomputedRow {
+// The precision in which layers were recomputed, if it is coarser than the stored dtype.
+struct PrecisionRow {
   std::string_view name;
   double unit_roundoff = 0;
   bool grid = false;
 };
 
-constexpr auto kRecomputed = std::to_array<RecomputedRow>({
+constexpr auto kPrecisions = std::to_array<PrecisionRow>({
     {"TF32", 0x1p-11},
     {"float16", 0x1p-11},
     {"bfloat16", 0x1p-8},
     {"int8", 0, true},
 });
 
-// The coarsest of them. Nothing: all layers that were recomputed follow in what they are stored as.
-const RecomputedRow* recomputed_in(const LayerReport& report) {
-  const RecomputedRow* coarsest = nullptr;
+// The coarsest of them; nullptr if all recomputed layers agree at the precision of their dtype.
+const PrecisionRow* recomputed_in(const LayerReport& report) {
+  const PrecisionRow* coarsest = nullptr;
   for (const Layer& layer : report.layers) {
     if (!layer.spot || layer.spot->state == SpotState::unchecked) continue;
-    const auto row = std::ranges::find(kRecomputed, layer.spot->precision, &RecomputedRow::name);
-    if (row != kRecomputed.end() && (coarsest == nullptr || &*row > coarsest)) coarsest = &*row;
+    const auto row = std::ranges::find(kPrecisions, layer.spot->precision, &PrecisionRow::name);
+    if (row != kPrecisions.end() && (coarsest == nullptr || &*row > coarsest)) coarsest = &*row;
   }
   return coarsest;
 }
@@ -230,7 +231,7 @@ RunPrecision stored_precision(const LayerReport& report);
 
 double float_u(DType dtype) { return std::ldexp(1.0, -static_cast<int>(significand_bits(dtype))); }
 
-// What most layers compute in, by the engine's list. Nothing: it says that of few.
+// The type in which most layers compute, by the engine's list; unset if it covers few layers.
 std::optional<RunPrecision> engine_precision(const LayerReport& report) {
   std::vector<std::uint64_t> layers(dtypes().size(), 0);
   std::uint64_t all = 0;
@@ -252,21 +253,21 @@ std::optional<RunPrecision> engine_precision(const LayerReport& report) {
                       .source = "the engine's types (" + names + ")"};
 }
 
-// The codes of a quantised model, by the grids of what they stand for.
+// The codes of a quantised model, from the grids of its dequantised numbers.
 struct QuantisedRun {
   std::uint64_t layers = 0;
-  std::uint64_t wide = 0;  // of these: more than 8 bits
+  std::uint64_t wide = 0;  // of these, layers with more than 8 bits
 };
 
 double step_of(const Layer& layer) {
   const LayerFigures& figures = *layer.figures;
   if (figures.actual.scale > 0) return figures.actual.scale;
-  // Of a pair of one quantised side, that side's.
+  // For a pair with one quantised side, that side's step.
   const bool golden = layer.tier == PairTier::qdq && figures.actual.step == 0;
   return golden ? figures.golden.step : figures.actual.step;
 }
 
-// More than 8 bits: steps to the largest number.
+// More than 8 bits, by the number of steps up to the largest number.
 bool is_wide(const Layer& layer, double step) {
   constexpr double kNarrow = 300;
   return layer.figures->golden.peak > kNarrow * step;
@@ -316,7 +317,7 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   }
   if (auto precision = engine_precision(report)) return *std::move(precision);
   RunPrecision precision = stored_precision(report);
-  const RecomputedRow* const row = recomputed_in(report);
+  const PrecisionRow* const row = recomputed_in(report);
   if (row == nullptr || precision.grid ||
       (!row->grid && row->unit_roundoff <= precision.unit_roundoff))
     return precision;
@@ -331,13 +332,13 @@ RunPrecision stored_precision(const LayerReport& report) {
   // The coarsest dtype that most layers of either side have, or show in their bits.
   std::vector<unsigned> stored;
   std::vector<unsigned> shown;
-  std::vector<unsigned> few;  // of layers that are too small to show anything
+  std::vector<unsigned> few;  // of layers that are too small for a conclusion
   std::size_t grids = 0;
   std::size_t told = 0;
   for (const Layer& layer : report.layers) {
     if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
     const unsigned bits = stored_bits(layer);
-    // A few numbers, or one again and again, have few bits of themselves.
+    // A few numbers, or a repeated one, have few bits by themselves.
     const LayerFigures& figures = *layer.figures;
     constexpr std::uint64_t kFew = 64;
     constexpr double kConstant = 0.999;
@@ -357,7 +358,7 @@ RunPrecision stored_precision(const LayerReport& report) {
   const unsigned usual = stored[stored.size() / 2];
   const unsigned seen = shown[shown.size() / 2];
   const auto named = [](unsigned bits) -> std::string {
-    for (const ShownRow& row : kShown)
+    for (const FloatTypeRow& row : kFloatTypes)
       if (bits <= row.bits) return std::string(row.name);
     return bits <= kFloat32Bits ? "float32" : "float64";
   };
@@ -368,7 +369,7 @@ RunPrecision stored_precision(const LayerReport& report) {
     return {.unit_roundoff = u_of(usual),
             .grid = true,
             .source = "few different numbers, as 8-bit types have"};
-  if (seen + 1 < usual && seen <= kShown.back().bits)
+  if (seen + 1 < usual && seen <= kFloatTypes.back().bits)
     return {.unit_roundoff = u_of(seen),
             .source = "bits of " + named(seen) + " in " + named(usual)};
   return {.unit_roundoff = u_of(usual), .source = named(usual)};
@@ -377,7 +378,7 @@ RunPrecision stored_precision(const LayerReport& report) {
 }  // namespace
 
 bool is_coarser(const LayerFigures& figures, double peak, double u) {
-  // Where few of the steps are taken, the mean one is longer.
+  // Where few of the steps are taken, the mean step is longer.
   const double least = figures.pairs < kManyElements ? 4 : 2;
   if (!(peak > 0) || !std::isfinite(peak)) return figures.actual.step > 0;
   return figures.actual.step > least * 2 * u * std::ldexp(1.0, std::ilogb(peak));
@@ -390,7 +391,8 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
   if (run.unit_roundoff < half && u < half)
     return RunPrecision{.unit_roundoff = half,
                         .source = "float16 or TF32, estimated from the first product"};
-  // Products of bfloat16 whose sums and all else are float32 leave no trace in the bits of dumps.
+  // bfloat16 products with float32 for sums and everything else leave no trace in the bits of
+  // dumps.
   const double half_bfloat16 = std::ldexp(1.0, -kBfloat16Bits);
   if (run.unit_roundoff < half_bfloat16 && u < half_bfloat16)
     return RunPrecision{.unit_roundoff = half_bfloat16,
@@ -422,8 +424,8 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
   }
   if (compute && !info(*compute).floating()) return std::max(u, integer_u(*compute, figures));
   if (run.grid && !compute) {
-    // A layer that is on no grid is computed from layers that are.
-    // Weights have 8 bits where a quantised model's codes have 16.
+    // A layer on no grid is computed from layers on grids. Weights have 8 bits even where a
+    // quantised model's codes have 16.
     const double step = step_of(layer);
     const bool wide = layer.tier == PairTier::qdq && is_wide(layer, step);
     u = std::max(u, step > 0 && !wide ? step_u(step, signal) : integer_u(DType::int8, figures));
@@ -443,13 +445,14 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSteps = 4;
 
-// The worst slice may grow faster.
+// The error of the worst slice may grow faster.
 constexpr double kSliceGrowth = 3;
 constexpr double kSliceSteps = 8;
 
-// So much of an error goes along with the signal where a scale or an offset is off.
-constexpr double kAlong = 0.8;
-constexpr double kAlongInputs = 0.5;
+// This share of an error is proportional to the signal, or constant, where a scale or an offset is
+// wrong.
+constexpr double kSystematic = 0.8;
+constexpr double kSystematicInputs = 0.5;
 
 }  // namespace
 
@@ -458,9 +461,11 @@ double times_noise(double e, double noise) {
   return noise > 0 ? e / noise : kInf;
 }
 
-LayerFault along_of(const LayerFigures& figures, const Inputs& in) {
-  if (figures.gain_share >= kAlong && in.gain_share < kAlongInputs) return LayerFault::gain;
-  if (figures.offset_share >= kAlong && in.offset_share < kAlongInputs) return LayerFault::offset;
+LayerFault systematic_fault(const LayerFigures& figures, const Inputs& in) {
+  if (figures.gain_share >= kSystematic && in.gain_share < kSystematicInputs)
+    return LayerFault::gain;
+  if (figures.offset_share >= kSystematic && in.offset_share < kSystematicInputs)
+    return LayerFault::offset;
   return LayerFault::none;
 }
 
@@ -470,38 +475,39 @@ bool is_op(const Layer& layer, std::span<const std::string_view> ops,
 }
 
 bool is_off_unplaced(const Layer& layer) {
-  return !layer.placed && layer.state == LayerState::unjudged && layer.error_to_noise >= kSurely;
+  return !layer.placed && layer.state == LayerState::unjudged &&
+         layer.error_to_noise >= kBrokenLimit;
 }
 
 double floor_of(const Layer& layer) { return kSteps * layer.unit_roundoff; }
 
-bool Explained::adds(const Layer& layer, const Inputs& in) const {
+bool NoiseModel::adds(const Layer& layer, const Inputs& in) const {
   return neighbours_.by_graph() && in.direct && is_one_of(layer.op, kAdding);
 }
 
-// A quantised product is as coarse as what it multiplies.
-double Explained::u_of(const Layer& layer, const Inputs& in) const {
+// A quantised product is as coarse as its operands.
+double NoiseModel::u_of(const Layer& layer, const Inputs& in) const {
   return precision_.grid ? std::max(layer.unit_roundoff, in.unit_roundoff) : layer.unit_roundoff;
 }
 
-double Explained::noise(const Layer& layer, const Inputs& in) const {
+double NoiseModel::noise(const Layer& layer, const Inputs& in) const {
   const double carried = adds(layer, in) ? in.adding / layer.figures->golden.norm
                                          : options_.growth * in.relative_error;
-  return joined(carried, kSteps * u_of(layer, in));
+  return root_sum_of_squares(carried, kSteps * u_of(layer, in));
 }
 
-double Explained::slice_noise(const Layer& layer, const Inputs& in) const {
+double NoiseModel::slice_noise(const Layer& layer, const Inputs& in) const {
   const double carried = adds(layer, in) ? in.adding_slices / layer.figures->golden.norm
                                          : kSliceGrowth * in.slice_error;
-  return joined(carried, kSliceSteps * u_of(layer, in));
+  return root_sum_of_squares(carried, kSliceSteps * u_of(layer, in));
 }
 
-// Slices of what only moves are others than its input's, and what is large among logits is larger
-// among probabilities.
-double Explained::slice_limit(const Layer& layer) const {
+// Operators that only move numbers have other slices than their input, and a difference among
+// logits is larger among probabilities.
+double NoiseModel::slice_limit(const Layer& layer) const {
   if (is_op(layer, kMoving, kMovingWords)) return kInf;
   const bool exponential = is_op(layer, kExponentials, kExponentialWords);
-  return exponential ? std::max(options_.limit, kSurely) : options_.limit;
+  return exponential ? std::max(options_.limit, kBrokenLimit) : options_.limit;
 }
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/evidence/search_context.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kSmallBytes = 1U << 20;  // bytes, with what stands between the elements
+constexpr std::uint64_t kSmallBytes = 1U << 20;  // including gaps between the elements
 
 }  // namespace
 
@@ -115,7 +115,7 @@ std::string number_text(long double value) {
     const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, 0);
     return {text.begin(), end.ptr};
   }
-  // 1.0000003 must not look like 1.
+  // All digits where fewer would look like an integer, as in 1.0000003.
   const std::string few = digits(6);
   return few.find_first_of(".e") == std::string::npos ? digits(17) : few;
 }
@@ -157,7 +157,7 @@ namespace {
 
 constexpr std::uint64_t kAnywhere = 256;
 
-// Numbers that look random and are always the same.
+// A hash: looks random, but is always the same.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
@@ -171,7 +171,7 @@ std::vector<std::uint64_t> numbers_anywhere(std::uint64_t elements) {
     std::iota(numbers.begin(), numbers.end(), 0);
     return numbers;
   }
-  // One from each of equal parts, so that none comes twice.
+  // One from each of equal parts, so that no element is taken twice.
   for (std::uint64_t k = 0; k < kAnywhere; ++k) {
     const std::uint64_t part = elements / kAnywhere;
     numbers.push_back(k * part + mixed(k + 1) % part);
@@ -196,28 +196,28 @@ Result<std::vector<Point>> look_up(const HintInput& input, std::span<const std::
 }
 
 template <typename Real>
-std::vector<std::size_t> agreeing_anywhere(const Inquiry& inquiry) {
+std::vector<std::size_t> agreeing_anywhere(const SearchContext& context) {
   std::vector<Real> golden;
-  for (const Point& other : inquiry.anywhere) golden.push_back(static_cast<Real>(other.golden));
+  for (const Point& other : context.anywhere) golden.push_back(static_cast<Real>(other.golden));
   std::vector<std::size_t> agreed;
-  for (const Point& point : inquiry.mismatches) {
+  for (const Point& point : context.mismatches) {
     const std::vector<Real> actual(golden.size(), static_cast<Real>(point.actual));
     agreed.push_back(
-        agreeing(actual.data(), golden.data(), golden.size(), inquiry.agreement).count());
+        agreeing(actual.data(), golden.data(), golden.size(), context.agreement).count());
   }
   return agreed;
 }
 
-std::vector<std::size_t> by_rarity(const Inquiry& inquiry) {
+std::vector<std::size_t> by_rarity(const SearchContext& context) {
   static_assert(kAnywhere <= kPairRun);
-  const std::vector<std::size_t> agreeing = inquiry.agreement.narrow
-                                                ? agreeing_anywhere<double>(inquiry)
-                                                : agreeing_anywhere<long double>(inquiry);
+  const std::vector<std::size_t> agreeing = context.agreement.narrow
+                                                ? agreeing_anywhere<double>(context)
+                                                : agreeing_anywhere<long double>(context);
   std::vector<std::size_t> order(agreeing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // From all over the tensor where they are equally rare.
+  // Ties are broken by a hash of the place, so that they come from all over the tensor.
   std::ranges::sort(order, {}, [&](std::size_t i) {
-    return std::pair(agreeing[i], mixed(inquiry.mismatches[i].number + 1));
+    return std::pair(agreeing[i], mixed(context.mismatches[i].number + 1));
   });
   return order;
 }
@@ -232,45 +232,46 @@ Result<Sample> take_sample(const HintInput& input) {
   return sample;
 }
 
-Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agreement& agreement) {
-  Inquiry inquiry{.input = input,
-                  .agreement = agreement,
-                  .mismatches = {},
-                  .anywhere = sample.anywhere,
-                  .rarest = {}};
-  inquiry.elements = *element_count(input.golden.dims());
+Result<SearchContext> make_context(const HintInput& input, const Sample& sample,
+                                   const Agreement& agreement) {
+  SearchContext context{.input = input,
+                        .agreement = agreement,
+                        .mismatches = {},
+                        .anywhere = sample.anywhere,
+                        .rarest = {}};
+  context.elements = *element_count(input.golden.dims());
   for (const Point& point : sample.mismatches)
-    if (!sampled_agree(point.actual, point.golden, agreement)) inquiry.mismatches.push_back(point);
-  const std::size_t kept = inquiry.mismatches.size();
+    if (!sampled_agree(point.actual, point.golden, agreement)) context.mismatches.push_back(point);
+  const std::size_t kept = context.mismatches.size();
   const std::size_t sampled = sample.mismatches.size();
   if (input.mismatched <= sampled) {
-    inquiry.mismatched = kept;
+    context.mismatched = kept;
   } else if (2 * kept >= sampled) {
     const double share = static_cast<double>(kept) / static_cast<double>(sampled);
-    inquiry.mismatched =
+    context.mismatched =
         static_cast<std::uint64_t>(std::ceil(static_cast<double>(input.mismatched) * share));
   } else {
     BTF_ASSIGN(const Residue residue, residue_of(input, agreement));
-    inquiry.mismatched = residue.mismatched;
-    BTF_ASSIGN(inquiry.mismatches, look_up(input, residue.sample));
+    context.mismatched = residue.mismatched;
+    BTF_ASSIGN(context.mismatches, look_up(input, residue.sample));
   }
-  inquiry.rarest = by_rarity(inquiry);
-  inquiry.rounded = looks_rounded(inquiry.mismatches, inquiry.anywhere);
-  return inquiry;
+  context.rarest = by_rarity(context);
+  context.rounded = looks_rounded(context.mismatches, context.anywhere);
+  return context;
 }
 
-std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched) {
-  if (mismatched >= inquiry.input.mismatched) return mismatches_text(mismatched);
-  return mismatches_text(mismatched) + " beyond " + inquiry.agreement.lenience + " (" +
-         std::to_string(inquiry.input.mismatched - mismatched) + " within it)";
+std::string left_over_text(const SearchContext& context, std::uint64_t mismatched) {
+  if (mismatched >= context.input.mismatched) return mismatches_text(mismatched);
+  return mismatches_text(mismatched) + " beyond " + context.agreement.lenience + " (" +
+         std::to_string(context.input.mismatched - mismatched) + " within it)";
 }
 
-std::string within_text(const Inquiry& inquiry, std::uint64_t count) {
+std::string within_text(const SearchContext& context, std::uint64_t count) {
   return count == 0
              ? ""
-             : ", " + std::to_string(count) + " of them within " + inquiry.agreement.lenience;
+             : ", " + std::to_string(count) + " of them within " + context.agreement.lenience;
 }
 
-std::uint64_t allowed_exceptions(const Inquiry& inquiry) { return inquiry.mismatched / 100; }
+std::uint64_t allowed_exceptions(const SearchContext& context) { return context.mismatched / 100; }
 
 }  // namespace btf::hints

@@ -1,5 +1,5 @@
-// What explains the error of a layer without a fault: its inputs, its dtype, and what its operator
-// does to an error.
+// The error that a layer may have without a fault: from its inputs, its dtype, and what its
+// operator does to an error.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace btf {
 
-// Effects of ONNX operators on an error; operators guessed from names where there is no graph.
+// Effects of ONNX operators on an error. Without a graph, words in names are used to guess them.
 
-// Whose error is at most the sum of those of its inputs: nothing is multiplied.
+// Operators whose error is at most the sum of those of the inputs: nothing is multiplied.
 inline constexpr auto kAdding = std::to_array<std::string_view>(
     {"Add", "Sub", "Sum", "Concat", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",
      "Identity", "Slice", "Split", "Pad", "Dropout"});
 
-// Which move numbers: their slices are others than those of their input.
+// Operators that move numbers: their slices differ from those of the input.
 inline constexpr auto kMoving = std::to_array<std::string_view>(
     {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "Slice",
      "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
@@ -30,7 +30,7 @@ inline constexpr auto kMovingWords =
     std::to_array<std::string_view>({"concat", "expand", "flatten", "gather", "reshape", "slice",
                                      "split", "squeeze", "transpose", "view", "permute"});
 
-// Where a signal may cancel and leave its error, by operators and by what names say.
+// Operators in which a signal may cancel while its error remains, and words in names for them.
 inline constexpr auto kSubtracting = std::to_array<std::string_view>({"Sub", "Add", "Sum"});
 inline constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub", "diff"});
 inline constexpr auto kNormalising = std::to_array<std::string_view>(
@@ -39,7 +39,8 @@ inline constexpr auto kNormalising = std::to_array<std::string_view>(
 inline constexpr auto kNormWords = std::to_array<std::string_view>(
     {"norm", "ln", "bn", "rsqrt", "div", "reciprocal", "var", "variance"});
 
-// Which take a scale of their input out again; a batch's is that of the training.
+// Operators that remove a scale of their input. BatchNormalization is not one: it uses training
+// statistics.
 inline constexpr auto kScaleFree = std::to_array<std::string_view>(
     {"LayerNormalization", "InstanceNormalization", "GroupNormalization",
      "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization"});
@@ -50,8 +51,8 @@ inline constexpr auto kExponentials =
 inline constexpr auto kExponentialWords =
     std::to_array<std::string_view>({"softmax", "exp", "sigmoid"});
 
-// Which make NaN, or Inf, of NaN and Inf wherever they are in an input; a convolution does where it
-// leaves none of it out.
+// Operators that turn NaN and Inf anywhere in an input into NaN or Inf. A convolution does if it
+// uses every element.
 inline constexpr auto kCarryingSpecials = std::to_array<std::string_view>({"Add",
                                                                            "BatchNormalization",
                                                                            "Concat",
@@ -77,25 +78,24 @@ inline constexpr auto kCarryingSpecials = std::to_array<std::string_view>({"Add"
 inline constexpr auto kProducts =
     std::to_array<std::string_view>({"Conv", "ConvTranspose", "Gemm", "MatMul"});
 
-// "Add" among kAdding.
+// "Add" is in kAdding, for example.
 bool is_one_of(std::string_view op, std::span<const std::string_view> ops);
 
-// Is one of the words in the name? Short ones only between what is no letter: "ln" within "kiln" is
-// none.
+// Whether the name contains one of the words. Short words must be separated by non-letters: "ln" is
+// not in "kiln".
 bool has_word(std::string_view name, std::span<const std::string_view> words);
 
 // Producers and consumers of a layer, among the layers that can be judged.
-
 class Neighbours {
  public:
   explicit Neighbours(const LayerReport& report);
 
-  // With a graph, the layer's; else nothing, for all that is before it counts.
+  // True if links come from a graph; otherwise all layers before a layer count as its inputs.
   bool by_graph() const { return by_graph_; }
   const std::vector<std::uint64_t>& consumers(std::uint64_t layer) const {
     return consumers_[layer];
   }
-  // How many of the layers that are computed from it fulfil `counts`.
+  // The number of layers computed from it for which counts() is true.
   template <typename Counts>
   std::uint64_t reached(std::uint64_t layer, Counts&& counts) const {
     std::vector<bool> seen(consumers_.size(), false);
@@ -117,35 +117,36 @@ class Neighbours {
   std::vector<std::vector<std::uint64_t>> consumers_;
 };
 
-// Is it there before the run: a weight? No layer computes it.
+// A weight, which exists before the run: no layer computes it.
 bool is_weight(const Layer& layer);
 
-// Or does it come from outside of what the dumps are of? By order alone neither is a consumer of
-// the layer in front of it.
+// A weight, or a tensor from outside of what was dumped. By order alone neither is a consumer of
+// the layer before it.
 bool is_given(const Layer& layer);
 
-// Is its error a figure: of numbers, and with a signal in golden?
+// Whether its error is defined: it has numbers, and golden has a signal.
 bool can_measure(const Layer& layer);
 
-// And has the order a place for it?
+// can_measure(), and it has a place in the order.
 bool can_judge(const Layer& layer);
 
-// Was it found out whether its numbers follow from its own inputs?
+// Whether it was recomputed from its own inputs.
 bool is_recomputed(const Layer& layer);
 
-// Does it add more by itself than is allowed?
+// Whether its own error exceeds the option's limit.
 bool adds_too_much(const Layer& layer, const JudgeLayers& options);
 
-// Is what it found no fault: rounding, of whatever size?
+// Whether the spot check found only rounding, of any size.
 bool is_arithmetic(SpotState state);
 
-// Was something said of it, and nothing bad?
+// Whether it has a result, and that is not bad.
 bool was_judged(const Layer& layer);
 
-// The inputs of a layer and their errors.
-
-// The size of two independent errors together. std::hypot has other last digits on other machines.
-inline double joined(double one, double other) { return std::sqrt(one * one + other * other); }
+// The size of two independent errors together. Not std::hypot, whose last digits differ between
+// machines.
+inline double root_sum_of_squares(double one, double other) {
+  return std::sqrt(one * one + other * other);
+}
 
 inline constexpr std::uint64_t kNoLeftOut = UINT64_MAX;
 
@@ -155,103 +156,100 @@ struct Inputs {
   double slice_error = 0;
   double gain_share = 0;
   double offset_share = 0;
-  bool special = false;      // NaN or Inf that golden has not
-  bool exact = true;         // equal to the bit, all of them
-  double adding = 0;         // the norms of what an addition carries over: errors
-  double adding_slices = 0;  // and the worst slices
-  bool direct = true;        // nothing lies between
+  bool special = false;      // NaN or Inf that golden does not have
+  bool exact = true;         // all inputs are equal bit for bit
+  double adding = 0;         // norms of the errors that an addition passes on
+  double adding_slices = 0;  // the same for the worst slices
+  bool direct = true;        // no tensor in between was left out of the dump
   // The error after a normalisation: relative to the signal without its mean.
   double spread_error = 0;
-  double unit_roundoff = 0;  // of their dtype, of the nearest
-  double rms_error = 0;      // as it is, for an exponential
+  double unit_roundoff = 0;  // of the dtype of the nearest input
+  double rms_error = 0;      // absolute, for an exponential
   double peak = 0;           // golden's largest magnitude
 
-  // `add`: errors of several inputs add up; else the largest stands for all.
+  // `add`: errors of several inputs add up; otherwise the largest one counts.
   void take(const Layer& layer, bool add);
 };
 
-// Inputs that are so far off explain anything.
-inline constexpr double kTooFar = 0.5;
+// Inputs this far off explain any error.
+inline constexpr double kMaxInputError = 0.5;
 
-// By order alone: `before` covers all layers before i, of which the last ones show scales.
+// By order alone. `before` covers all layers before i; only the last of them are used for scales.
 Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs& before);
 
-// By the graph. What is not to be used, a wrong dump above all and the layer `without`, is replaced
-// by its own inputs.
+// By the graph. An input that must not be used, mainly a wrong dump or the layer `without`, is
+// replaced by its own inputs.
 Inputs graph_inputs(const std::vector<Layer>& all, std::uint64_t i,
                     std::uint64_t without = kNoLeftOut);
 
-// Relative errors of half a step that the arithmetic of a dtype explains.
-
-// The precision that the run computes in, as far as it can be inferred.
+// The precision in which a run computes, as far as it can be inferred.
 struct RunPrecision {
   double unit_roundoff = 0;   // of floats
-  bool grid = false;          // numbers lie on grids of a few hundred values: quantised
+  bool grid = false;          // quantised: numbers are on grids of a few hundred values
   std::string source;         // "float16", "`judge.compute` int8", "bits of float16 in float32"
-  bool guessed_grid = false;  // by the size of errors alone
+  bool guessed_grid = false;  // inferred from the size of errors alone
 };
 
-// Of a run whose tensors are what codes stand for: "8-bit codes of a quantised model (7 layers)".
+// For a run with dequantised tensors: "8-bit codes of a quantised model (7 layers)".
 std::string codes_text(const LayerReport& report);
 
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options);
 
-// The dtype that a layer is computed in, as it is said: by a rule, for all, or by the engine's
-// list.
+// The dtype that the options or the engine's list give for computing a layer, if any.
 std::optional<DType> computed_in(const Layer& layer, const JudgeLayers& options);
 
-// The next coarser one that a half step of `u`, seen in this layer, fits to. Nothing: none does, or
-// it is said what the run computes in.
+// The next coarser precision that a unit roundoff of `u`, seen in this layer, fits. Unset if none
+// does, or if the options state the precision.
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
                                          const JudgeLayers& options);
 
 // The unit roundoff of one layer.
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options);
 
-// Is the grid of actual's numbers coarser than a float's own steps of 2u at a number like `peak`?
+// Whether the grid of actual's numbers is coarser than a float's own steps of 2u at a number of
+// size `peak`.
 bool is_coarser(const LayerFigures& figures, double peak, double u);
 
-// Do its numbers have no distances, as those of masks and indices?
+// True for masks and indices, whose values have no distances.
 bool is_counted(const Layer& layer);
 
-// Do the errors of a baseline say what is usual, of every layer that was measured?
+// Whether a baseline gives the usual error of every layer that was measured.
 bool is_by_baseline(const LayerReport& report);
 
-// The error of a layer that its inputs and its dtype explain.
+// A layer with at least this many times its noise is broken; below, down to the limit, suspect.
+inline constexpr double kBrokenLimit = 8;
 
-// From this value on a layer is broken; below, down to the limit, suspect.
-inline constexpr double kSurely = 8;
+// ratio of error to noise from which a scale or an offset is detected
+inline constexpr double kMinSystematic = 0.5;
 
-// A scale or an offset is detected from this value on.
-inline constexpr double kMinAlong = 0.5;  // error to noise
-
-// With fewer numbers the figures are chance.
+// With fewer numbers the figures depend on chance.
 inline constexpr std::uint64_t kFewNumbers = 64;
 
 // error / noise
 double times_noise(double error, double noise);
 
-// Does the error go along with the signal, or is it the same everywhere?
-LayerFault along_of(const LayerFigures& figures, const Inputs& in);
+// LayerFault::gain if the error is proportional to the signal, offset if it is constant, else none.
+LayerFault systematic_fault(const LayerFigures& figures, const Inputs& in);
 
-// Is it plainly off, and not judged as the order has no place for it?
+// Whether it is clearly off but was not judged, because it has no place in the order.
 bool is_off_unplaced(const Layer& layer);
 
-// By the graph's operator; else by what the name says.
+// By the operator of the graph, or else by words in the name.
 bool is_op(const Layer& layer, std::span<const std::string_view> ops,
            std::span<const std::string_view> words);
 
 double floor_of(const Layer& layer);
 
-class Explained {
+class NoiseModel {
  public:
-  // All of them outlive it.
-  Explained(const JudgeLayers& options, const RunPrecision& precision, const Neighbours& neighbours)
+  // All of them must outlive it.
+  NoiseModel(const JudgeLayers& options, const RunPrecision& precision,
+             const Neighbours& neighbours)
       : options_(options), precision_(precision), neighbours_(neighbours) {}
 
   double noise(const Layer& layer, const Inputs& in) const;
   double slice_noise(const Layer& layer, const Inputs& in) const;
-  // How much worse the worst slice may be.
+  // How many times its noise the error of the worst slice may be.
   double slice_limit(const Layer& layer) const;
 
  private:

@@ -1,4 +1,4 @@
-// The start of every search for a cause: a sample of the pairs, and the agreement that counts.
+// What every search starts from: a sample of the pairs, and the rule by which two numbers agree.
 #pragma once
 
 #include <cmath>
@@ -20,16 +20,16 @@
 
 namespace btf {
 
-// How many mismatches find_hints() wants to be shown.
+// Mismatches that find_hints() is given at most.
 inline constexpr std::uint64_t kHintSample = 512;
 
 struct HintInput {
   const DiffSide& actual;
   const DiffSide& golden;
   const Judge& judge;
-  std::uint64_t mismatched = 0;           // of all pairs, at least 1
-  std::span<const std::uint64_t> sample;  // row-major numbers of mismatches, ascending: all of
-                                          // them, or kHintSample from all over the tensor
+  std::uint64_t mismatched = 0;           // in all pairs, at least 1
+  std::span<const std::uint64_t> sample;  // row-major numbers of mismatches, ascending: all, or
+                                          // kHintSample spread over the tensor
   const Execution& execution;
 };
 
@@ -41,11 +41,11 @@ namespace btf::hints {
 
 class Lookup {
  public:
-  // COO sides have their own view only.
+  // A COO side can only be read in its own view.
   static Result<Lookup> open(const DiffSide& side, const StridedLayout& view);
 
-  // Dense: one read each, or one for all that a small tensor has. COO: one search for all, and none
-  // for those asked for before.
+  // Dense sides take one read per element, or a single one for a small tensor. COO sides take one
+  // search for all numbers that were not asked for before.
   Result<std::vector<std::uint64_t>> codes(std::span<const std::uint64_t> numbers);
   Result<std::vector<long double>> values(std::span<const std::uint64_t> numbers);
 
@@ -59,26 +59,25 @@ class Lookup {
   Status load();
 
   const DiffSide* side_;
-  std::unique_ptr<StridedLayout> view_;  // the reader holds on to it
+  std::unique_ptr<StridedLayout> view_;  // on the heap, since the reader refers to it
   std::unique_ptr<SlabReader> reader_;
-  std::vector<std::byte> all_;                              // of a small tensor, row-major
-  std::unordered_map<std::uint64_t, std::uint64_t> found_;  // COO
+  std::vector<std::byte> all_;  // all elements of a small tensor, row-major
+  std::unordered_map<std::uint64_t, std::uint64_t> found_;  // elements of a COO side found so far
 };
 
 long double value_of(DType dtype, std::uint64_t code);
 
-// When a pair agrees as far as the search for causes goes: what the user accepts, and what is the
-// same number once it is rounded to the coarser dtype.
-
+// The rule by which two numbers agree in a search for causes: by the user's tolerance, or as the
+// same number once rounded to the coarser dtype.
 struct Agreement {
-  Judge judge;                   // the user's; NaN equals NaN
-  std::optional<Judge> close{};  // accepted as well: two computations of the same thing
-  StepGrid grid{};               // numbers that are the same once rounded to it agree
-  // The largest error of rounding a side's numbers to multiples of a number.
+  Judge judge;                   // the user's, but NaN equals NaN
+  std::optional<Judge> close{};  // also accepted: the tolerance of two computations of one thing
+  StepGrid grid{};               // numbers that round to the same number of this grid agree
+  // The largest error of rounding one side's numbers to multiples of some number.
   double half_step_of_actual = 0;
   double half_step_of_golden = 0;
   bool narrow = false;     // a double holds every value of both sides
-  std::string lenience{};  // "float16's rounding": what is accepted that the user does not
+  std::string lenience{};  // what is accepted beyond the user's tolerance: "float16's rounding"
 };
 
 template <typename Real>
@@ -91,13 +90,13 @@ bool agrees(Real actual, Real golden, const Agreement& agreement) {
   return steps_between(actual, golden, grid) == 0;
 }
 
-// The same number as far as the user goes.
+// Whether the user's own tolerance accepts the pair.
 template <typename Real>
 bool accepted(Real actual, Real golden, const Agreement& agreement) {
   return actual == golden || accepts(actual, golden, agreement.judge);
 }
 
-// The same with a tolerance this many times as wide.
+// The agreement with its tolerances multiplied by `times`.
 inline Agreement widened(Agreement agreement, double times) {
   const auto widen = [times](Judge& judge) {
     judge.rtol *= times;
@@ -110,22 +109,22 @@ inline Agreement widened(Agreement agreement, double times) {
   return agreement;
 }
 
-// The same of numbers from a sample, which are kept as long double.
+// agrees() for numbers of a sample, which are kept as long double.
 inline bool sampled_agree(long double actual, long double golden, const Agreement& agreement) {
   return agreement.narrow
              ? agrees(static_cast<double>(actual), static_cast<double>(golden), agreement)
              : agrees(actual, golden, agreement);
 }
 
-// Pieces of the sentences that evidence is made of.
+// Pieces of the sentences of evidence.
 
-// "dim 1 (C)"; dims have letters where the rank is 4.
+// "dim 1 (C)"; only dims of rank-4 tensors have letters.
 std::string dim_text(std::uint32_t dim, std::size_t rank);
 
-// Few digits; exact for integers.
+// Six digits; all of them for integers and where fewer would look like an integer.
 std::string number_text(long double value);
 
-// Three digits.
+// With three digits.
 std::string short_number_text(long double value);
 
 // "1000 of 1000 elements"
@@ -136,13 +135,11 @@ std::string mismatches_text(std::uint64_t count);
 
 std::string name_of(DType dtype);
 
-// The one of the two dtypes whose steps these are; nothing if they are of neither.
+// The dtype of the two whose steps the grid has; unset if neither.
 std::optional<DType> owner_of(const StepGrid& grid, DType actual, DType golden);
 
 // "0, 2, 3, 1"
 std::string order_text(std::span<const std::uint32_t> order);
-
-// The start of every search for a cause: a sample of the pairs, and the agreement that counts.
 
 struct Point {
   std::uint64_t number = 0;  // row-major
@@ -154,46 +151,49 @@ struct Point {
 
 // Sampled pairs, ascending by number.
 struct Sample {
-  std::vector<Point> mismatches;  // as shown
-  std::vector<Point> anywhere;    // from all over the tensor, mismatches or not
+  std::vector<Point> mismatches;  // from HintInput::sample
+  std::vector<Point> anywhere;    // pairs spread over the tensor, equal or not
 };
 
 Result<Sample> take_sample(const HintInput& input);
 
-// One meaning of agreement, and the pairs that it leaves to be explained.
-struct Inquiry {
+// One rule of agreement, and the pairs that do not agree by it.
+struct SearchContext {
   const HintInput& input;
   Agreement agreement;
   std::uint64_t elements = 0;
   std::vector<Point> mismatches;  // pairs that do not agree
-  std::vector<Point> anywhere;    // from all over the tensor
-  std::vector<std::size_t>
-      rarest;                    // of `mismatches`, those first that agree with the fewest others
-  std::uint64_t mismatched = 0;  // pairs that do not agree in all, estimated from the sample
-  bool rounded = false;          // in the sample, they differ by rounding alone
-  Lookup* actual = nullptr;      // by the tensor's own row-major numbers
+  std::vector<Point> anywhere;    // pairs spread over the tensor
+  // Indices into `mismatches`, by the number of other pairs that they agree with, fewest first.
+  std::vector<std::size_t> rarest;
+  std::uint64_t mismatched = 0;  // pairs that do not agree; an estimate from the sample
+  bool rounded = false;          // the sample's mismatches look like rounding alone
+  Lookup* actual = nullptr;      // reads by the tensor's own row-major numbers
   Lookup* golden = nullptr;
 };
 
-// Where few of the sampled mismatches are left by this agreement, others are looked for in a walk.
-Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agreement& agreement);
+// If few of the sampled mismatches remain, walks over the tensors to collect others.
+Result<SearchContext> make_context(const HintInput& input, const Sample& sample,
+                                   const Agreement& agreement);
 
-// "all 12 mismatches beyond float16's rounding" of so many that do not agree.
-std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched);
+// "12 mismatches", or "12 mismatches beyond float16's rounding (30 within it)".
+std::string left_over_text(const SearchContext& context, std::uint64_t mismatched);
 
-// ", 12 of them within float16's rounding": of those that fit, how many need it. Nothing of none.
-std::string within_text(const Inquiry& inquiry, std::uint64_t count);
+// ", 12 of them within float16's rounding": how many of the explained pairs need the leniency;
+// empty if `count` is 0.
+std::string within_text(const SearchContext& context, std::uint64_t count);
 
 // A cause that holds for the whole tensor.
 struct Finding {
   Hint hint;
-  std::uint64_t unexplained = 0;  // elements that it says something else of
-  bool by_shown_grid = false;     // rounding to a grid that bits alone show makes up for some
+  std::uint64_t unexplained = 0;  // elements that do not have the value that the cause predicts
+  bool uses_inferred_grid =
+      false;  // some pairs agree only by a grid that was inferred from the bits
 };
 
 using SearchResult = Result<std::optional<Finding>>;
 
-// How many elements may be other than a cause says, where it is to explain everything.
-std::uint64_t allowed_exceptions(const Inquiry& inquiry);
+// How many elements may contradict a cause that is meant to explain all of them.
+std::uint64_t allowed_exceptions(const SearchContext& context);
 
 }  // namespace btf::hints
