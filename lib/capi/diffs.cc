@@ -11,11 +11,11 @@
 
 #include "btf/btf.h"
 #include "btf/diff.h"
-#include "btf/diff/set_diff.h"
+#include "btf/dtype.h"
 #include "btf/error.h"
-#include "btf/report/report.h"
+#include "btf/report.h"
+#include "btf/set_diff.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "capi/layers.h"
 #include "capi/support.h"
 

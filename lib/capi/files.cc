@@ -9,12 +9,12 @@
 
 #include "btf/convert.h"
 #include "btf/dlpack.h"
+#include "btf/dtype.h"
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "btf/validate.h"
-#include "btf/value.h"
 #include "capi/support.h"
 
 namespace btf::capi {

@@ -6,7 +6,7 @@
 
 #include "btf/btf.h"
 #include "btf/error.h"
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
 
 namespace btf::capi {

@@ -18,7 +18,6 @@
 #include "btf/convert.h"
 #include "btf/output.h"
 #include "btf/quantize.h"
-#include "btf/shards/convert_share.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/file_conversion.h"

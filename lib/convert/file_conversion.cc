@@ -16,10 +16,10 @@
 
 #include "btf/attributes.h"
 #include "btf/convert.h"
+#include "btf/dtype.h"
 #include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "convert/quantize/dequantize_plan.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scales.h"

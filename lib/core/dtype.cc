@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "btf/cast.h"
+#include "btf/did_you_mean.h"
 #include "btf/dtype.h"
-#include "btf/words/did_you_mean.h"
 #include "core/names.h"
 
 namespace btf {

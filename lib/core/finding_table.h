@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "btf/error.h"
-#include "btf/finding.h"
+#include "btf/validate.h"
 
 namespace btf {
 

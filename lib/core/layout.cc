@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "btf/did_you_mean.h"
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "btf/words/did_you_mean.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"

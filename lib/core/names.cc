@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/words/did_you_mean.h"
+#include "btf/did_you_mean.h"
 
 namespace btf {
 namespace {

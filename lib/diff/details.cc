@@ -9,11 +9,10 @@
 #include <span>
 #include <string>
 
+#include "btf/criteria.h"
 #include "btf/diff.h"
-#include "btf/diff/figures.h"
-#include "btf/diff/tensor_diff.h"
+#include "btf/dtype.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "diff/hints/hints.h"
 #include "diff/pairs/rows.h"
 #include "diff/score/collectors.h"

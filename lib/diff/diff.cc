@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "btf/attributes.h"
-#include "btf/diff/file_differences.h"
-#include "btf/diff/set_diff.h"
-#include "btf/diff/tensor_diff.h"
 #include "btf/file.h"
+#include "btf/set_diff.h"
 #include "btf/try.h"
 #include "core/errors.h"
 #include "core/layout.h"

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/quantize.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "convert/quantize/dequantize_plan.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scaled_reader.h"

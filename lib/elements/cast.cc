@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "btf/dtype.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "core/numbers.h"
 #include "core/resources.h"
 #include "formats/io/output.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "btf/layout.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/names.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "formats/io/byte_source.h"
 
 namespace btf::engine {

@@ -14,7 +14,6 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit/share.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "elements/cast.h"

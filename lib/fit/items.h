@@ -16,7 +16,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit/share.h"
+#include "btf/fit.h"
 #include "fit/dump_measures.h"
 #include "fit/node_measure.h"
 #include "fit/scaled_tensor.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "convert/quantize/scales.h"
 #include "kernels/scale/magnitude_runs.h"
 #include "kernels/stats/number_runs.h"

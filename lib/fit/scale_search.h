@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "btf/dtype.h"
-#include "btf/fit/scales.h"
+#include "btf/fit.h"
 
 namespace btf {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "btf/fit/scales.h"
+#include "btf/fit.h"
 #include "fit/dump_measures.h"
 #include "network/network.h"
 

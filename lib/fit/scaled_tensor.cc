@@ -15,7 +15,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit/scales.h"
+#include "btf/fit.h"
 #include "btf/quantize.h"
 #include "btf/try.h"
 #include "elements/cast.h"

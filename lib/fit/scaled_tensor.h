@@ -10,7 +10,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit/scales.h"
+#include "btf/fit.h"
 #include "btf/layout.h"
 #include "convert/quantize/scales.h"
 #include "fit/dump_measures.h"

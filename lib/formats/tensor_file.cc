@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "btf/did_you_mean.h"
 #include "btf/file.h"
 #include "btf/output.h"
 #include "btf/try.h"
-#include "btf/words/did_you_mean.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"

@@ -24,7 +24,7 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/layout.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"

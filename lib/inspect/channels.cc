@@ -1,6 +1,4 @@
 // Statistics of each channel of a tensor.
-#include "btf/inspect/channels.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
+#include "btf/inspect.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "core/numbers.h"
 #include "inspect/distribution.h"
 #include "inspect/stats.h"

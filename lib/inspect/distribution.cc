@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
-#include "btf/inspect/distribution.h"
+#include "btf/inspect.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "inspect/stats.h"
 #include "kernels/number/number.h"
 

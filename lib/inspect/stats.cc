@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/stats.h"
+#include "btf/inspect.h"
 #include "btf/try.h"
 #include "core/dtype.h"
 #include "core/numbers.h"

@@ -10,7 +10,7 @@
 
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "btf/stats.h"
+#include "btf/inspect.h"
 #include "elements/coo_record.h"
 #include "elements/records.h"
 #include "kernels/number/widen.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "btf/diff/picture.h"
 #include "btf/error.h"
 #include "btf/execution.h"
+#include "btf/picture.h"
 #include "btf/try.h"
 #include "diff/loaded_pair.h"
 #include "diff/pairs/side.h"

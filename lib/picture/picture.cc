@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "btf/inspect/picture.h"
+#include "btf/picture.h"
 #include "btf/read.h"
 #include "btf/try.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/inspect/picture.h"
+#include "btf/picture.h"
 
 namespace btf {
 

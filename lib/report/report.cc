@@ -1,4 +1,4 @@
-#include "btf/report/report.h"
+#include "btf/report.h"
 
 #include <memory>
 #include <string>

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <utility>
 
+#include "btf/did_you_mean.h"
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
-#include "btf/words/did_you_mean.h"
 #include "core/numbers.h"
 #include "core/resources.h"
 #include "formats/io/output.h"

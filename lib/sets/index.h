@@ -14,7 +14,7 @@
 
 #include "btf/error.h"
 #include "btf/file.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/validate.h"
 #include "formats/io/byte_source.h"
 #include "sets/directory.h"

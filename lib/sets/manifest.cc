@@ -17,7 +17,7 @@
 
 #include "btf/error.h"
 #include "btf/tensor_spec.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/names.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "formats/io/byte_source.h"
 #include "sets/index.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "btf/tensor_spec.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/resources.h"
 #include "formats/format_table.h"

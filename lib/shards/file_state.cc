@@ -1,6 +1,6 @@
-#include "btf/shards/file_state.h"
-
 #include <sys/stat.h>
+
+#include "btf/share.h"
 
 namespace btf {
 

@@ -1,6 +1,4 @@
 // Items of layers and fit as lines of a part.
-#include "btf/shards/measured_items.h"
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/shards/fit_part.h"
-#include "btf/shards/layer_part.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "diff/layers/spot_check.h"
 #include "fit/items.h"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/shards/part.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "formats/io/output.h"

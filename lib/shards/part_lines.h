@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/shards/part.h"
+#include "btf/part.h"
 
 namespace btf {
 

@@ -8,8 +8,7 @@
 #include <queue>
 #include <utility>
 
-#include "btf/shards/part.h"
-#include "btf/shards/plan.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "elements/cast.h"

@@ -7,7 +7,7 @@
 
 #include "btf/layout.h"
 #include "btf/tensor_spec.h"
-#include "btf/tensorrt/format.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/layout.h"
 #include "core/names.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "btf/layout.h"
-#include "btf/tensorrt/format.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/layout.h"
 #include "core/names.h"

@@ -1,6 +1,6 @@
-// Every allocation of a call of the library fails, one in each round, and then from it on for ever: the
-// call says so or does without, lets no exception out that is not std::bad_alloc, does not hang, and the
-// same question asked again of the same object gets the right answer.
+// Every allocation of a call of the library fails, one in each round, and then from it on for ever:
+// the call says so or does without, lets no exception out that is not std::bad_alloc, does not
+// hang, and the same question asked again of the same object gets the right answer.
 //
 //   btf_library_retry TESTDATA
 #include <stdlib.h>
@@ -24,8 +24,8 @@
 #include "btf/diff.h"
 #include "btf/dlpack.h"
 #include "btf/file.h"
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "btf/validate.h"
 #include "btf/write.h"
 #include "faults/orders.h"
@@ -139,9 +139,8 @@ Answer all_stats(const btf::TensorFile& file) {
 
 Answer findings(const std::string& path) {
   std::string text;
-  const auto status = btf::validate(path, [&](const btf::Finding& finding) {
-    text += finding.message + "\n";
-  });
+  const auto status =
+      btf::validate(path, [&](const btf::Finding& finding) { text += finding.message + "\n"; });
   if (!status) return std::nullopt;
   return text + "end";
 }
@@ -178,7 +177,8 @@ Answer taken() {
   std::array<std::uint8_t, 8> data{1, 2, 3, 4, 5, 6, 7, 8};
   std::array<std::int64_t, 1> shape{8};
   btf::dlpack::DLManagedTensor managed{};
-  managed.dl_tensor = {data.data(), {btf::dlpack::kDLCPU, 0}, 1, {1, 8, 1}, shape.data(), nullptr, 0};
+  managed.dl_tensor = {
+      data.data(), {btf::dlpack::kDLCPU, 0}, 1, {1, 8, 1}, shape.data(), nullptr, 0};
   managed.deleter = [](btf::dlpack::DLManagedTensor*) { ++deleted; };
   bool kept = false;
   try {
@@ -217,7 +217,8 @@ void of_file(const std::string& path, long most) {
   fail_each({name + "elements", [&] { return all_elements(file); }}, most);
   fail_each({name + "stats", [&] { return all_stats(file); }}, most);
   fail_each({name + "validate", [&] { return findings(path); }}, most);
-  fail_each({name + "convert", [&] { return converted(file, "a.btf", btf::DType::float16); }}, most);
+  fail_each({name + "convert", [&] { return converted(file, "a.btf", btf::DType::float16); }},
+            most);
   fail_each({name + "compress", [&] { return converted(file, "a.btf.zst", btf::DType::float16); }},
             most);
   fail_each({name + "diff", [&] { return compared(file, other); }}, most);
@@ -227,13 +228,13 @@ void of_file(const std::string& path, long most) {
 std::string large_file(const std::string& name) {
   const std::string path = scratch + "/" + name;
   std::vector<float> values(1U << 21);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(i % 1000) / 8.0F;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1000) / 8.0F;
   const std::array<std::uint64_t, 2> dims{1U << 11, 1U << 10};
   const auto layout = btf::resolve(btf::Layout::linear, dims, btf::DType::float32);
-  btf::TensorToWrite tensor{.tensor = {btf::DType::float32, *layout, std::as_bytes(std::span(values))},
-                            .dtype = {},
-                            .layout = btf::Layout::linear};
+  btf::TensorToWrite tensor{
+      .tensor = {btf::DType::float32, *layout, std::as_bytes(std::span(values))},
+      .dtype = {},
+      .layout = btf::Layout::linear};
   if (!btf::write_tensors(path, {&tensor, 1}, {})) std::exit(2);
   return path;
 }

@@ -1,6 +1,6 @@
 // Any bytes as an engine's layer list, in JSON or in lines of a log: what is read is whole, its
 // data flow goes forward, and its tensors have specs or a reason.
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "diff/layers/order.h"
 #include "engine/engine_list.h"
 #include "memory_file.h"

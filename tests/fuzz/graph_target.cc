@@ -1,11 +1,9 @@
 // Any bytes as a model, and a small run of what it computes: `fit` and `layers` are asked about it,
 // in one go and in shares. The first eight bytes say how.
-#include "btf/fit/share.h"
-#include "btf/layers/share.h"
-#include "btf/report/fit.h"
-#include "btf/report/report.h"
-#include "btf/shards/fit_part.h"
-#include "btf/shards/layer_part.h"
+#include "btf/fit.h"
+#include "btf/layers.h"
+#include "btf/part.h"
+#include "btf/report.h"
 #include "memory_file.h"
 #include "network/evaluation.h"
 #include "network/network.h"

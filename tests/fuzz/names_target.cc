@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 #include "input.h"
 #include "reports/diff_rules.h"
 #include "sets/names/match.h"

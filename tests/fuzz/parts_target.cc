@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/shards/fit_part.h"
-#include "btf/shards/layer_part.h"
+#include "btf/part.h"
 #include "cli/support.h"
 #include "commands/commands.h"
 #include "io/context.h"

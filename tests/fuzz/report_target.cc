@@ -2,8 +2,8 @@
 // what is read can be written and read again, and judged by other limits. The input is the text.
 #include <array>
 
-#include "btf/report/report.h"
-#include "btf/shards/fit_part.h"
+#include "btf/part.h"
+#include "btf/report.h"
 #include "input.h"
 #include "report/diff/json.h"
 #include "shards/part_lines.h"

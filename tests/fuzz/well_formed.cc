@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "core/numbers.h"
 #include "inspect/validate.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <variant>
 
-#include "btf/cpu/level.h"
+#include "btf/cpu_level.h"
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "btf/attributes.h"
+#include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/file.h"
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scales.h"
 #include "core/finding_table.h"

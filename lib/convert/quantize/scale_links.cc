@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 
 namespace btf {
 namespace {

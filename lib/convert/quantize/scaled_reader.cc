@@ -12,8 +12,8 @@
 #include <span>
 #include <tuple>
 
+#include "btf/dtype.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "convert/quantize/scales.h"
 #include "core/numbers.h"
 #include "elements/cast.h"

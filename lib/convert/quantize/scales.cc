@@ -15,10 +15,10 @@
 #include <tuple>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "convert/quantize/dequantize_plan.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scaled_reader.h"

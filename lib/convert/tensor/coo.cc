@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "convert/tensor/dense.h"
 #include "convert/tensor/target.h"
 #include "core/numbers.h"

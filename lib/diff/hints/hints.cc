@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/diff/tensor_diff.h"
+#include "btf/diff.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"

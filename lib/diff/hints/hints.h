@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "btf/diff/tensor_diff.h"
+#include "btf/diff.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "diff/hints/evidence/search_context.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 #include "diff/layers/noise_model.h"
 
 namespace btf {

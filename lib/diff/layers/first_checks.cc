@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "btf/shards/file_state.h"
+#include "btf/share.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/layers/noise_model.h"

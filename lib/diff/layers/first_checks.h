@@ -9,8 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "btf/layers/layers.h"
-#include "btf/layers/share.h"
+#include "btf/layers.h"
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
 #include "diff/layers/measured_pairs.h"

@@ -6,7 +6,7 @@
 #include <ranges>
 #include <set>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 #include "diff/layers/conclusion.h"
 #include "diff/layers/noise_model.h"
 

@@ -1,4 +1,4 @@
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "core/resources.h"

@@ -8,7 +8,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "btf/layers/figures.h"
+#include "btf/layers.h"
 #include "convert/quantize/scales.h"
 #include "diff/pairs/side.h"
 #include "sets/pairs/pairs.h"

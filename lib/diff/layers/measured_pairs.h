@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "btf/layers/layers.h"
-#include "btf/layers/share.h"
+#include "btf/layers.h"
 #include "convert/file_conversion.h"
 #include "diff/layers/order.h"
 

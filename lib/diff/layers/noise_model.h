@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 
 namespace btf {
 

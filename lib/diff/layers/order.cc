@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "formats/onnx_model.h"
 #include "formats/tensor_file.h"

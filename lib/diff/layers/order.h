@@ -9,8 +9,8 @@
 
 #include "btf/dtype.h"
 #include "btf/error.h"
-#include "btf/layers/layers.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/layers.h"
+#include "btf/tensorrt.h"
 
 namespace btf {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "btf/dtype.h"
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 #include "btf/tensor_set.h"
 #include "diff/layers/measured_pairs.h"
 #include "network/evaluation.h"

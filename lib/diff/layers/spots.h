@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "btf/layers/layers.h"
-#include "btf/layers/share.h"
+#include "btf/layers.h"
 #include "btf/tensor_set.h"
 #include "diff/layers/measured_pairs.h"
 

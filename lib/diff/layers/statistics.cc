@@ -1,5 +1,3 @@
-#include "btf/layers/statistics.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "btf/layers.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "core/numbers.h"

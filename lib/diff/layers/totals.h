@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "btf/layers/figures.h"
+#include "btf/layers.h"
 #include "btf/layout.h"
 #include "kernels/compare/error_runs.h"
 

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
 #include "formats/onnx.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "btf/diff/file_differences.h"
 #include "btf/error.h"
 #include "btf/file.h"
+#include "btf/set_diff.h"
 
 namespace btf {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
+#include "btf/set_diff.h"
 #include "convert/file_conversion.h"
 #include "sets/pairs/pairs.h"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
+#include "btf/set_diff.h"
 #include "diff/sets/file_pairs.h"
 #include "sets/pairs/given_pairs.h"
 #include "sets/pairs/pairs.h"

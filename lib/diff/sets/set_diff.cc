@@ -1,5 +1,5 @@
 // diff() of two sets: the run over the pairs that are wanted.
-#include "btf/diff/set_diff.h"
+#include "btf/set_diff.h"
 
 #include <algorithm>
 #include <cstdint>

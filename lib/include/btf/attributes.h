@@ -1,4 +1,4 @@
-// Attributes of tensors beside their names, as files store them (docs/format.md, section 2.5).
+// What files say of their tensors besides names, dtypes and dims (docs/format.md, section 2.5).
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace btf {
 
-// Members that this library does not know: JSON texts by their names.
+// Members unknown to this library: their JSON texts, by name. They are preserved.
 using OtherAttributes = std::map<std::string, std::string>;
 
-// Extent of a scale: a whole tensor, each index of an axis, or each block along it.
+// What a scale is for: the whole tensor, each index of an axis, or each block along it.
 enum class ScaleOf : std::uint8_t { tensor, channel, block };
 
 BTF_API std::span<const Named<ScaleOf>> scale_of_names();
 
-// Which tensors of the file say what the codes of one mean. Numbers of tensors are indices.
+// How the codes of a tensor are to be read. Tensors are given by their index in the file.
 struct QuantizedBy {
-  std::uint64_t scale = 0;
+  std::uint64_t scale = 0;  // the tensor that holds the scales
   ScaleOf kind = ScaleOf::tensor;
   std::optional<std::uint64_t> axis{};
   std::optional<std::uint64_t> block{};         // elements
-  std::optional<std::uint64_t> global_scale{};  // of all blocks
-  bool global_reciprocal = false;               // to be divided by
+  std::optional<std::uint64_t> global_scale{};  // the tensor with a scale for all blocks
+  bool global_reciprocal = false;               // divide by the global scale instead of multiplying
   std::optional<std::uint64_t> zero_point{};
   OtherAttributes others{};
 
@@ -38,7 +38,7 @@ struct TensorAttributes {
   std::optional<std::uint64_t> order{};  // of execution
   std::string role{};                    // "input", "output", "weight", "activation", ...
   std::string dtype_in_source{};
-  std::string of{};  // the file it came from
+  std::string of{};  // the file that it was converted from
   std::optional<QuantizedBy> quantized{};
   OtherAttributes others{};
 

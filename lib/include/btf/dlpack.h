@@ -1,4 +1,4 @@
-// Tensors from and to other libraries in memory, by DLPack (docs/dlpack.md).
+// Exchanges tensors in memory with other libraries by DLPack (docs/dlpack.md).
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,10 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/layout.h"
-#include "btf/tensor_view.h"
 
 namespace btf {
 
-// A dense tensor in memory that someone keeps for as long as `owner` lives.
+// A dense tensor in memory, which is valid as long as `owner` lives.
 struct SharedTensor {
   DType dtype{};
   StridedLayout storage;
@@ -27,28 +26,30 @@ struct SharedTensor {
   MutableTensorView mutable_view() const { return {dtype, storage, bytes}; }
 };
 
-// How the lanes of a layout like kCHW4, which no strides can say, leave the library.
+// How layouts such as kCHW4, which strides alone cannot describe, are passed on.
 enum class LaneForm : std::uint8_t {
-  lanes,         // shape [N, blocks of C, H, W], elements of so many lanes
-  trailing_dim,  // shape [N, blocks of C, H, W, lanes]: for users that take one lane only
+  lanes,         // shape [N, blocks of C, H, W], with DLPack elements of several lanes
+  trailing_dim,  // shape [N, blocks of C, H, W, lanes]: for libraries that support one lane only
 };
 
-// Data whose size is 0 has no address. The deleter gives the owner back, once; call it when done.
-// The shape is the logical one wherever strides can say the layout. Refused here, and to be had as
-// versioned: what must not be written, and dtypes that came with DLPack 1.1, 4-bit ones among them.
+// Passes a tensor on. The receiver must call the deleter once, which releases the owner. The shape
+// is the logical one whenever strides can describe the layout. Data of size 0 has a null address.
+// An error for tensors that must not be written and for dtypes that DLPack has only since 1.1, such
+// as 4-bit types: use the versioned form for these.
 BTF_API Result<dlpack::DLManagedTensor*> to_dlpack(const SharedTensor& tensor,
                                                    LaneForm form = LaneForm::lanes);
 
-// `copied`: nobody else sees the memory (kFlagIsCopied).
+// `copied` says that nobody else uses the memory (kFlagIsCopied).
 BTF_API Result<dlpack::DLManagedTensorVersioned*> to_dlpack_versioned(
     const SharedTensor& tensor, LaneForm form = LaneForm::lanes, bool copied = false);
 
-// The tensor as it is, for as long as its producer keeps it; lanes become one more dim, the last.
-// Strides may be absent, in any order, or 0. An error for each thing that cannot be.
+// Views a tensor of another library, which must keep it alive. Lanes become an additional last dim.
+// Strides may be absent, in any order, or 0. An error if the tensor is not on the CPU, or is not
+// supported for another reason.
 BTF_API Result<MutableTensorView> from_dlpack(const dlpack::DLTensor& tensor);
 
-// The same, but keeps the tensor: the deleter runs with the last copy of the result.
-// After an error the tensor is still the caller's.
+// Takes ownership: the deleter is called when the last copy of the result is destroyed. After an
+// error the tensor still belongs to the caller.
 BTF_API Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor);
 BTF_API Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor);
 

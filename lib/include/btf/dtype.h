@@ -1,9 +1,10 @@
-// The element types. One row each; everything else about a type is computed from its row.
+// HEAD dtype.h
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "btf/api.h"
@@ -11,7 +12,9 @@
 
 namespace btf {
 
-// A value of an enum and its name in options, reports and other languages.
+// The element types. One row each; everything else about a type is computed from its row.
+
+// A value of an enum with its name in options, reports and other languages.
 template <typename Value>
 struct Named {
   Value value{};
@@ -19,7 +22,7 @@ struct Named {
 };
 
 // The numbers are the codes in a BTF file: part of the format, do not change.
-// From 128 on: btftool's extension (docs/format.md).
+// Numbers from 128 on are btftool's extension (docs/format.md).
 enum class DType : std::uint8_t {
   int8 = 0,
   int16 = 1,
@@ -49,11 +52,11 @@ enum class DType : std::uint8_t {
 
 enum class NumberKind : std::uint8_t { signed_integer, unsigned_integer, floating, boolean };
 
-// Which codes of a float are not numbers.
+// Which codes of a float are Inf or NaN.
 enum class FloatSpecials : std::uint8_t {
-  ieee,      // exponent all ones: Inf (mantissa 0) and NaN
-  nan_only,  // all bits below the sign set: NaN; no Inf
-  fnuz,      // the sign alone, which would be -0: the one NaN; no Inf
+  ieee,      // an exponent of all ones: Inf if the mantissa is 0, else NaN
+  nan_only,  // NaN if all bits below the sign are set; no Inf
+  fnuz,      // one NaN, the code that would be -0; no Inf
   none,      // every code is a finite number
 };
 
@@ -63,11 +66,11 @@ struct FloatGeometry {
   std::uint8_t mantissa_bits = 0;
   std::int16_t bias = 0;
   FloatSpecials specials = FloatSpecials::ieee;
-  bool saturates = false;  // beyond the range: the largest number instead of Inf (docs/dtypes.md)
-  bool power_of_two = false;  // E8M0: no sign, no zero, no mantissa, code 0 is 2^-bias
+  bool saturates = false;     // casts beyond the range give the largest number instead of Inf
+  bool power_of_two = false;  // E8M0: no sign, no zero, no mantissa; code 0 is 2^-bias
 };
 
-// How close two numbers of a dtype are expected to be that were computed in different ways.
+// The tolerance to expect between two correct computations in a dtype (Tolerance::close).
 struct Closeness {
   double rtol = 0;
   double atol = 0;
@@ -76,21 +79,22 @@ struct Closeness {
 struct DTypeInfo {
   DType dtype{};
   std::string_view name;                    // ml_dtypes' and NumPy's name
-  std::array<std::string_view, 6> aliases;  // names of trtexec, TFRT, safetensors; lower case
+  std::array<std::string_view, 6> aliases;  // of trtexec, TFRT and safetensors, in lower case
   std::uint8_t bits = 0;
   NumberKind kind{};
-  FloatGeometry fp{};       // floating only
-  Closeness close{};        // integers: none
-  std::string_view npy{};   // NumPy's type string without the byte order; empty: none
-  std::uint8_t dlpack = 0;  // DLPack's type code (btf/dlpack_abi.h); with `bits` the whole type
-  std::string_view torch{};        // PyTorch's name; float4_e2m1fn_x2 is two of them. Empty: none
-  std::string_view safetensors{};  // "F8_E4M3"; empty: none
-  std::string_view tensorrt{};     // the enumerator of its DataType, "kHALF"; empty: none
+  FloatGeometry fp{};  // floating only
+  Closeness close{};   // 0 for integers
+  // The names below are empty if the format has no such type.
+  std::string_view npy{};          // NumPy's type string without the byte order
+  std::uint8_t dlpack = 0;         // DLPack's type code (btf/dlpack_abi.h)
+  std::string_view torch{};        // float4_e2m1fn_x2 is two elements
+  std::string_view safetensors{};  // "F8_E4M3"
+  std::string_view tensorrt{};     // enumerator of DataType, "kHALF"
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }
   constexpr bool extension() const { return code() >= 128; }
   constexpr bool floating() const { return kind == NumberKind::floating; }
-  // Bytes an element takes in a work buffer; 4-bit elements take a byte of their own there.
+  // Bytes that an element takes in a work buffer, where 4-bit elements take one byte each.
   constexpr std::size_t buffer_bytes() const { return bits < 8 ? 1 : bits / 8U; }
 };
 
@@ -102,10 +106,28 @@ BTF_API const DTypeInfo& info(DType dtype);
 // nullptr if no type has this code.
 BTF_API const DTypeInfo* find_dtype(std::uint8_t code);
 
-// By any of its names, in any case. The error lists the names there are.
+// Accepts any name of a dtype in any case. The error lists all names.
 BTF_API Result<DType> parse_dtype(std::string_view name);
 
 // True if every value of `from`, NaN and Inf included, exists in `to`.
 BTF_API bool is_lossless(DType from, DType to);
+
+// --- One element as text and as a number. `code` holds its bits; higher bits must be zero. ---
+
+// The value with the fewest digits that read back as the same value: "0.1", "-0", "nan", "-inf",
+// "true".
+BTF_API std::string value_text(DType dtype, std::uint64_t code);
+
+// The code in hexadecimal with one digit for every 4 bits: "0x3c00".
+BTF_API std::string code_text(DType dtype, std::uint64_t code);
+
+// The value as a double; 64-bit integers round to nearest even.
+BTF_API double value_double(DType dtype, std::uint64_t code);
+
+// The code of the largest finite value.
+BTF_API std::uint64_t largest_code(DType dtype);
+
+// A double, with the fewest digits that read back as the same value.
+BTF_API std::string number_text(double value);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// A file of tensors, opened for reading. Headers only: nothing here reads elements.
+// A file of tensors, opened for reading. Only headers are read here; btf/read.h reads elements.
 #pragma once
 
 #include <cstdint>
@@ -22,116 +22,122 @@ class ByteSource;
 class TensorReader;
 struct EngineSpecs;
 
-// Where a COO record keeps its parts. Offsets from the start of the file, in bytes.
+// Where the parts of a COO tensor are, in bytes from the start of the file.
 struct CooParts {
   std::uint64_t nnz = 0;
   std::uint64_t indices_offset = 0;  // u64 indices[nnz][rank]
   std::uint64_t values_offset = 0;   // dtype values[nnz]
 };
 
+// What the header of a tensor says. Offsets and sizes are in bytes.
 struct TensorInfo {
-  std::uint64_t index = 0;
-  // Its own, else that of its file, with "#2" behind it where the file holds several.
+  std::uint64_t index = 0;  // in the file
+  // The name in the file or, without one, a name made from that of the file: with "#2" for tensor 2
+  // if there are several.
   std::string name;
-  bool named = false;  // by the file itself
+  bool named = false;  // the name is in the file
   std::uint8_t dtype_code = 0;
   std::uint8_t layout_code = 0;
-  std::optional<DType> dtype;    // nothing: a code, or a type of the file, that this library lacks
-  std::optional<Layout> layout;  // likewise
-  // The name of a type that no dtype stands for, in a file without type codes.
+  std::optional<DType> dtype;    // unset if this library does not know the type
+  std::optional<Layout> layout;  // unset if this library does not know the layout
+  // In files that name their types: the name of a type that this library does not have, and why.
   std::string foreign_dtype;
-  std::string foreign_reason;  // in words, if there is more to say
-  Dims dims;                   // logical
+  std::string foreign_reason;
+  Dims dims;  // logical
   std::uint64_t record_offset = 0;
-  std::uint64_t data_offset = 0;         // behind the dims
-  std::uint64_t data_bytes = 0;          // of the payload behind the dims, without record padding
-  std::optional<StridedLayout> storage;  // dense records
-  // End of elements that are deflated in the file; else 0. The offsets and sizes of data are then
-  // those of the inflated member.
+  std::uint64_t data_offset = 0;         // of the data after the dims
+  std::uint64_t data_bytes = 0;          // of the data, without padding at the end of the record
+  std::optional<StridedLayout> storage;  // set for dense tensors
+  // If the elements are deflated in the file: where they end; `data_offset` and `data_bytes` are
+  // then those after inflating. Else 0.
   std::uint64_t packed_end = 0;
   bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
-  std::optional<CooParts> coo;  // COO records
-  // Digits of values that are text in the file, rounded to them: significant ones, or those behind
-  // the point; 0: no text, or as many as it takes.
+  std::optional<CooParts> coo;  // set for COO tensors
+  // For values that are text in the file: the number of digits to which they were rounded. 0: not
+  // text, or not rounded.
   unsigned text_digits = 0;
-  bool text_fixed = false;  // behind the point
+  bool text_fixed = false;  // true: `text_digits` counts decimals; false: significant digits
 
   bool known() const { return dtype && layout; }
-  // Without a dtype: why it cannot be used.
+  // Why the tensor cannot be used if it has no dtype.
   BTF_API std::string unknown_dtype_text() const;
   std::uint64_t end() const { return data_offset + data_bytes; }
   bool deflated() const { return packed_end != 0; }
 };
 
-// Programs that files are made for, where they take less than this library does.
+// Programs that read less than this library writes, for which files can be made.
 enum class Recipient : std::uint8_t {
   tfrt,  // the TensorFlow runtime: its reader and its btf_info
 };
 
 BTF_API std::span<const Named<Recipient>> recipient_names();
 
-// An entry of a manifest, for one of a file's tensors.
+// What a manifest says of a file, or of one of its tensors.
 struct FileEntry {
-  // The tensor: a name from the file, or a number; nothing: all, or the only one.
+  // The tensor, by its name or number in the file. Both unset: all tensors.
   std::optional<std::string> tensor_name{};
   std::optional<std::uint64_t> tensor_number{};
-  std::optional<std::string> name{};     // its name
-  std::optional<std::uint64_t> order{};  // of execution
+  std::optional<std::string> name{};     // the name that the manifest gives it
+  std::optional<std::uint64_t> order{};  // position in the order of execution
   std::string role{};                    // "input", "output", ...
-  std::optional<std::uint64_t>
-      offset{};  // where raw bytes begin in the file, which may hold others
+  // Where the tensor begins in a file of raw bytes, which may hold several.
+  std::optional<std::uint64_t> offset{};
 };
 
-// Facts that a file does not hold itself.
-// Files of a directory, by their paths below it.
+// Which files of a directory to read, as paths below it.
 struct FileList {
-  std::string path{};  // of the list; for messages
+  std::string path{};  // of the list, for messages
   std::vector<std::string> files{};
 };
 
+// What the caller knows of a file that the file itself does not say. Files that describe themselves
+// need none of it.
 struct OpenOptions {
-  std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
-  // By name, instead of `spec`; the last match counts.
+  // Dtype, layout and dims of raw bytes. A spec that is a dtype alone serves .npy files whose type
+  // NumPy has no name for.
+  std::optional<TensorSpec> spec{};
+  // Specs by name of file or tensor, in place of `spec`. If several match, the last one applies.
   std::vector<NamedSpec> named_specs{};
-  // The specs of raw files in a set that are called as tensors of an engine, and of outputs of
-  // trtexec that are (btf/tensorrt/engine_list.h). A spec counts before it.
+  // Specs for raw files that have the names of an engine's tensors, and for outputs of trtexec
+  // (btf/tensorrt.h). Other specs take precedence.
   std::shared_ptr<const EngineSpecs> engine{};
-  std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
-  // Base of the names of tensors without one; empty: the name of the file without known
-  // endings.
+  // Layout of a file that trtexec dumped, whose name does not say it. Unset: kLINEAR.
+  std::optional<Layout> layout_in{};
+  // Base for the names of tensors without one. Empty: the name of the file without known
+  // extensions.
   std::string name{};
-  std::optional<FileEntry> entry{};  // of a manifest
-  // The files of a set that is a directory, in place of all.
+  std::optional<FileEntry> entry{};
+  // For a directory: the files to read, in place of all of them.
   std::shared_ptr<const FileList> listed{};
-  bool may_lack = false;  // some of these; else they are trouble
+  // Ignores listed files that do not exist. By default they are errors.
+  bool may_lack = false;
 };
 
 // Properties of a file format, each a bit.
 enum FormatTrait : unsigned {
   kSingle = 1,         // holds one tensor
   kRowMajorOnly = 2,   // tensors of any layout become kLINEAR by default
-  kShuffled = 4,       // holds the layouts that shuffle
-  kNamed = 8,          // holds the names of tensors
-  kNumpyArrays = 16,   // holds NumPy's arrays, which have no name for some dtypes
-  kInOrder = 32,       // tensors stand in the order in which whoever wrote them had them
-  kBtfCodes = 64,      // dtypes and layouts are BTF's codes
-  kUndescribed = 128,  // bytes alone, described by a spec or the name of the file
-  kSaysDims = 256,     // says the dims of its tensors: a spec may add the dtype alone
-  kText = 512,         // numbers in text, if a spec says so; a list unless they say their dims
+  kShuffled = 4,       // holds shuffled layouts
+  kNamed = 8,          // holds names of tensors
+  kNumpyArrays = 16,   // holds NumPy arrays, which lack a name for some dtypes
+  kInOrder = 32,       // keeps tensors in the order in which they were written
+  kBtfCodes = 64,      // uses BTF's codes of dtypes and layouts
+  kUndescribed = 128,  // bytes alone: a spec or the name of the file describes them
+  kSaysDims = 256,     // holds dims: a spec that is a dtype alone is enough
+  kText = 512,         // numbers in text, if a spec says so; one dim unless the text shows more
   kDataBeside = 1024,  // elements may be in other files, which it names
 };
 
-// A property of the format with this name ("btf", "npy", ...); false for an unknown name.
+// Returns true if the format with this name ("btf", "npy", ...) has the property.
 BTF_API bool format_has(std::string_view format, FormatTrait trait);
 
-// Not for several threads at once.
+// An open file of tensors. An object may be used by one thread at a time.
 class BTF_API TensorFile {
  public:
-  // "-" is stdin. Reads the header only.
+  // Opens a file and reads its header. "-" is stdin.
   static Result<TensorFile> open(const std::string& path, const OpenOptions& options = {});
 
-  // For the library's own operations: bytes that are no file of the system. `name` stands for the
-  // path.
+  // For the library's own use: bytes that are not a file. `name` takes the place of the path.
   static Result<TensorFile> open(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                  const OpenOptions& options = {});
 
@@ -141,55 +147,54 @@ class BTF_API TensorFile {
 
   const std::string& path() const;
   std::string_view format() const;        // "btf", "npy", ...
-  std::string_view format_title() const;  // as people write it: "BTF"
+  std::string_view format_title() const;  // as in a sentence: "BTF"
   bool has(FormatTrait trait) const;
-  // A spec without dims is enough, or none is needed: NumPy's arrays, outputs of trtexec, and text
-  // whose numbers are more than a list.
+  // Returns true if the file holds the dims, so that a spec needs at most a dtype: NumPy arrays,
+  // outputs of trtexec, and text in rows and columns.
   bool says_dims() const;
-  bool compressed() const;     // the file is zstd; sizes and offsets are of its content
-  std::uint64_t size() const;  // bytes
-  // It came through a pipe, of which no more is read than can be needed: more follows after
-  // size().
+  bool compressed() const;     // with zstd; sizes and offsets are those of the content
+  std::uint64_t size() const;  // in bytes
+  // Returns true for a pipe that has more bytes after size(), which were not read.
   bool more_follows() const;
   std::uint64_t tensor_count() const;
 
-  // The error, with this file and the tensor named where nothing below has named them.
+  // The error with this file and the tensor added, unless it names them already.
   Error about(std::uint64_t tensor, const Error& error) const;
 
-  // The name of a tensor in the file itself, if there is one. An error: names cannot be read.
+  // The name that the file has for a tensor; unset if it has none. An error if names cannot be
+  // read.
   Result<std::optional<std::string>> own_name(std::uint64_t index) const;
-  // Its own name, else the one made of the file's.
+  // The same, or a name made from that of the file (TensorInfo::name).
   Result<std::string> name(std::uint64_t index) const;
 
-  // Attributes of the tensors in the file. An error: they cannot be read.
+  // What the file says of its tensors besides their headers. An error if it cannot be read.
   Result<FileAttributes> attributes() const;
 
-  // One record's header, checked against the file. O(1) in the number of records. A record whose
-  // dtype or layout is unknown is no error here; using its data is. Nor are names that cannot be
-  // read: then it is named after its file.
+  // The header of a tensor, checked against the file. O(1) in the number of tensors. An unknown
+  // dtype or layout is no error here, only its use is. If names cannot be read, the tensor is named
+  // after its file.
   Result<TensorInfo> tensor(std::uint64_t index) const;
 
-  // The tensor as the numbers that its codes stand for, in a file that keeps scales among the codes
-  // (GGUF); unchanged if it needs no scales. Nothing: any other file.
+  // For files that keep scales among the codes (GGUF): the tensor as the numbers that its codes
+  // stand for, or unchanged if it has no codes. Unset for all other files.
   Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const;
 
-  // Refuses records that share bytes with others of this file. O(records) at the first question;
-  // in order over all tensors it does not read headers again.
+  // An error if the tensor shares bytes with another of the file. The first call is O(tensors);
+  // calls for all tensors in order do not read headers again.
   Status check_overlap(const TensorInfo& tensor) const;
 
-  // An error if the file holds numbers besides the tensors that it lists, which whoever wants all
-  // of it would miss in silence: where they are.
+  // An error if the file holds numbers outside of the tensors that it lists, so that converting all
+  // tensors would silently skip them. It says where they are.
   Status check_complete() const;
 
-  // Paths of the other files that the elements of its tensors are read from: external data.
+  // Paths of other files that elements are read from: external data.
   std::vector<std::string> other_files() const;
 
-  // An error if the file, or another that its elements are read from, was changed since it was
-  // opened. Ask after the last read.
+  // An error if the file, or another one that elements are read from, has changed since it was
+  // opened. Call it after the last read.
   Status check_unchanged() const;
 
-  // For the library's own operations: the bytes of the file, and those that the elements of a
-  // tensor are read from.
+  // For the library's own use: the bytes of the file, and those that hold the elements of a tensor.
   const ByteSource& source() const;
   Result<const ByteSource*> elements(std::uint64_t index) const;
 

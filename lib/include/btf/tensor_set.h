@@ -1,5 +1,5 @@
-// Tensors in order, by number and by name, in any storage: a file, a directory with
-// all that is below it, files that an index or a manifest names, a list of these.
+// A sequence of tensors from any storage: a file, a directory with everything below it, the files
+// that an index or a manifest names, or a list of these. Tensors are found by number and by name.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,18 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "btf/layers/pair_names.h"
+#include "btf/pair_names.h"
 #include "btf/validate.h"
 
 namespace btf {
 
 // A file of a set.
 struct SetMember {
-  std::string path;   // to open it by
-  std::string place;  // below the directory that it was found in, or the index's; else its path
-  // The base of its tensors' names: the index's name for it, else `place` without known extensions.
+  std::string path;  // to open it with
+  std::string
+      place;  // path below the directory of the set or of the index; else the same as `path`
+  // Base for the names of its tensors: the name in the index, else `place` without known
+  // extensions.
   std::string name;
 };
 
@@ -38,18 +40,18 @@ struct SetTensor {
   bool operator==(const SetTensor&) const = default;
 };
 
-// Members are opened on use, and few are open at a time. One that cannot be read
-// is trouble of that member, not of the set. Members of a directory are in natural order ("fc2"
-// before "fc10"). Not for several threads at once.
+// Members are opened when they are used, and only a few are open at a time. A member that cannot be
+// read is trouble of that member and not of the set. Members of a directory are in natural order
+// ("fc2" before "fc10"). An object may be used by one thread at a time.
 class BTF_API TensorSet {
  public:
-  // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json, a manifest,
-  // trtexec's tensor_summary.json), which stands for the files that it names. Symbolic links are
-  // followed. Other files in a directory, such as text and images, are others() and not members,
-  // unless `keep` selects them.
+  // Opens a file, "-" for stdin, a directory, or an index that names files
+  // (x.safetensors.index.json, a manifest, trtexec's tensor_summary.json). Symbolic links are
+  // followed. Files of a directory that hold no tensors, such as text and images, are others() and
+  // not members, unless `keep` selects them.
   static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {},
                                 const MemberFilter& keep = {});
-  // Several, in this order; at least one.
+  // Opens several, in this order; at least one.
   static Result<TensorSet> open(std::span<const std::string> paths, const OpenOptions& options = {},
                                 const MemberFilter& keep = {});
   // The set of one open file, which must stay open as long as the set exists.
@@ -59,22 +61,22 @@ class BTF_API TensorSet {
   TensorSet& operator=(TensorSet&&) noexcept;
   ~TensorSet();
 
-  // As it was opened; of several: the first.
+  // The path that was opened; of several the first.
   const std::string& path() const;
-  // Is it one file, so that messages need not say which, and tensors have the file's numbers?
+  // Returns true if the set is one file, whose tensors keep their numbers.
   bool one_file() const;
 
-  // Do its members stand in an order that is given, as an index gives it, and not in natural order?
+  // Returns true if an index gives the order of the members; false if they are in natural order.
   bool order_given() const;
 
-  // The index that gives its tensors their order of execution; empty: none does.
+  // Path of the index that gives the order of execution; empty if there is none.
   std::string order_path() const;
 
-  // Files beside the tensors of directories; each with its path as name.
+  // Files in directories that hold no tensors. Their path is their name.
   const std::vector<SetMember>& others() const;
 
-  // Outputs in directories that are being written, or were left by a process that was killed:
-  // ".btf-" and 16 hexadecimal digits. They are neither members nor others.
+  // Unfinished outputs in directories, which are being written or were left by a process that was
+  // killed: ".btf-" and 16 hexadecimal digits. They are neither members nor others().
   const std::vector<SetMember>& unfinished() const;
 
   // Paths of all files that are read for its tensors: members, indexes, external data of models.
@@ -83,59 +85,58 @@ class BTF_API TensorSet {
 
   std::uint64_t member_count() const;
   SetMember member(std::uint64_t member) const;
-  std::string path(std::uint64_t member) const;        // that of the member
-  std::string_view place(std::uint64_t member) const;  // likewise
-  // Why it cannot be opened, where that shows without trying: no file, a directory without end. Or
-  // an error of the system that was met when it was tried, or noted: what could not be read once is
-  // trouble for good, even if it can be read the next time.
+  std::string path(std::uint64_t member) const;
+  std::string_view place(std::uint64_t member) const;
+  // Why a member cannot be opened, if that is known: it does not exist, it is in a loop of
+  // directories, or an earlier attempt failed. A member that could not be read once stays in
+  // trouble, even if it could be read now. nullptr if nothing is known to be wrong.
   const Error* trouble(std::uint64_t member) const;
-  // An error of reading a member, met where nothing but the member itself can be blamed for it, as
-  // when names are looked for. Of several the first counts; others than those of the system are not
-  // noted: they will be met again.
+  // Records an error of reading a member. The first one is kept. Errors of the file's contents are
+  // not recorded, since they will occur again.
   void note(std::uint64_t member, const Error& error) const;
-  // The options that the file is opened with: an index may describe its contents.
+  // The options with which the member is opened; an index may add to those of the set.
   Result<OpenOptions> open_options(std::uint64_t member) const;
-  // Opens this member with these options from now on, in place of the set's. Its name becomes that
-  // of its file without any extension.
+  // Uses these options for the member from now on. Its name becomes that of its file without any
+  // extension.
   void open_as(std::uint64_t member, OpenOptions options);
-  // An error if one of the options' `named_specs` is of no file, and of no tensor of a file that
-  // can be opened.
+  // An error if one of the options' `named_specs` matches no file, and no tensor of a file that can
+  // be opened.
   Status check_named_specs() const;
-  // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
-  // its index.
+  // The member, opened if it is not open. An error also if it has changed since it was open before,
+  // or lacks what its index says.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
 
   // The current size of the file; 0 if unknown.
   std::uint64_t bytes(std::uint64_t member) const;
 
-  // Opens these members ahead of use, in this order, on a thread of its own. Once.
+  // Starts a thread that opens these members ahead of use, in this order. May be called once.
   void open_ahead(std::vector<std::uint64_t> members);
 
-  // Differences between a member and its index.
+  // Reports the differences between a member and its index.
   Status check_index(std::uint64_t member, const FindingSink& report) const;
 
-  // A manifest of the set, or of the tensors with these numbers: JSON that opens as the same set,
-  // and names files as they were named here.
+  // A manifest (JSON) of the set, or of the tensors with these numbers, which opens as the same
+  // set. It names files as they were named here.
   Result<std::string> manifest(
       const std::optional<std::vector<std::uint64_t>>& tensors = std::nullopt) const;
 
   // An error if an open file has changed since it was opened. Call it after the last read.
   Status check_unchanged() const;
   Status check_unchanged(std::uint64_t member) const;
-  // Whoever had the member open has asked it after the last read: check_unchanged() need not,
-  // unless file() gives it out again.
+  // Says that the member was checked after its last read, so that check_unchanged() need not check
+  // it again unless file() returns it once more.
   void settle(std::uint64_t member);
 
-  // Numbers of tensors go through all members. These open each member once, and fail if one cannot
-  // be opened.
+  // Tensors are numbered through all members. The functions below open each member once, and fail
+  // if one cannot be opened.
   Result<std::uint64_t> tensor_count() const;
   Result<SetTensor> tensor(std::uint64_t number) const;
   // Numbers of the tensors in a selection: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 5).
   Result<std::vector<std::uint64_t>> select(std::string_view text) const;
-  // Tensors that an index of shards gives to another shard, which has them: copies that programs do
-  // not read. By member and index.
+  // Tensors of a shard that the index assigns to another shard, which has them too: copies that
+  // programs do not read.
   Result<std::vector<SetTensor>> copies() const;
-  // As if members that cannot be opened had no tensors.
+  // As select(), but members that cannot be opened count as empty. Needs no numbers.
   Result<std::vector<SetTensor>> select_readable(std::string_view text) const;
 
  private:
@@ -158,19 +159,20 @@ struct SetOperand {
   MemberFilter keep{};
 };
 
-// As TensorSet::open() of each; two directories are listed at the same time if the execution allows
-// more than one thread. Where neither can be opened, the error is actual's.
+// Opens both sides; two directories are listed in parallel if the execution allows more than one
+// thread. If neither can be opened, the error is that of actual.
 BTF_API Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
                                       const Execution& execution = {});
 
-// True for a directory. A missing path is false: opening it reports the error.
+// Returns true for a directory, and false for a path that does not exist: opening it gives the
+// error.
 BTF_API Result<bool> is_directory(const std::string& path);
 
-// True for an index, which means the files that it names.
+// Returns true for an index, which stands for the files that it names.
 BTF_API bool is_index(const std::string& path);
 
-// The error of a set without members: an empty directory, one with other files only, an index that
-// names none.
+// The error of a set without members: an empty directory, one without files of tensors, or an index
+// that names no files.
 BTF_API Error no_files(const TensorSet& set);
 
 }  // namespace btf

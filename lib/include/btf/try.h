@@ -1,4 +1,5 @@
-// Hands an error up to the caller. Statement form and assignment form.
+// Returns the error of an expression to the caller: BTF_TRY(expression) for a Status, and
+// BTF_ASSIGN(declaration, expression) for a Result whose value is needed.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Tensors in memory, as a file.
+// Writes tensors in memory to a file.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,29 @@
 #include "btf/cast.h"
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/tensor_view.h"
+#include "btf/layout.h"
 
 namespace btf {
 
 struct TensorToWrite {
   TensorView tensor;
-  std::optional<DType> dtype{};    // in the file; nothing: as in memory
-  Layout layout = Layout::linear;  // in the file; dense
-  std::string name{};              // empty: none
+  std::optional<DType> dtype{};    // in the file; unset: as in memory
+  Layout layout = Layout::linear;  // in the file; must be dense
+  std::string name{};              // empty: without a name
 };
 
 struct WriteOptions {
   CastPolicy policy{};
-  std::string format{};  // "btf", "npy", ...; empty: as the end of the name says, see convert.h
-  bool sync = false;     // survive a power cut
+  // "btf", "npy", ...; empty: by the extension of the name, see output_format() in convert.h.
+  std::string format{};
+  // Waits until the file is on the disk, so that it survives a power cut. Slow; off by default.
+  bool sync = false;
   Execution execution{};
 };
 
-// Writes a file as convert() does, not compressed, and returns its size in bytes. A format that
-// holds one tensor, or no layout but kLINEAR, refuses others.
+// Writes an uncompressed file and returns its size in bytes. The file is replaced atomically. An
+// error if the format holds only one tensor and several are given, or a layout other than kLINEAR
+// that it cannot hold.
 BTF_API Result<std::uint64_t> write_tensors(const std::string& output,
                                             std::span<const TensorToWrite> tensors,
                                             const WriteOptions& options = {});

@@ -1,9 +1,8 @@
-#include "btf/value.h"
-
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "btf/dtype.h"
 #include "kernels/cast/cast_reference.h"
 
 namespace btf {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "btf/diff/tensor_diff.h"
+#include "btf/diff.h"
 #include "kernels/number/grid.h"
 #include "kernels/number/steps.h"
 

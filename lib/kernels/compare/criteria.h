@@ -1,7 +1,7 @@
 // Tolerances brought together: what is judged by when two grids meet.
 #pragma once
 
-#include "btf/diff/criteria.h"
+#include "btf/criteria.h"
 #include "kernels/number/grid.h"
 
 namespace btf {

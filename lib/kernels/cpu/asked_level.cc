@@ -1,6 +1,6 @@
 #include <cctype>
 
-#include "btf/cpu/level.h"
+#include "btf/cpu_level.h"
 #include "kernels/cpu/cpu_level.h"
 
 namespace btf {

@@ -14,10 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
-#include "btf/report/rejudge.h"
-#include "btf/report/report.h"
-#include "btf/value.h"
+#include "btf/dtype.h"
+#include "btf/report.h"
+#include "btf/set_diff.h"
 #include "python/src/array.h"
 #include "python/src/bindings.h"
 #include "python/src/diff.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
-#include "btf/report/report.h"
+#include "btf/report.h"
+#include "btf/set_diff.h"
 
 namespace btf::python {
 

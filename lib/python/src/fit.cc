@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/report/fit.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"

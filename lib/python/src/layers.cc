@@ -1,5 +1,5 @@
 // Two sets of dumped layers: which broke first?
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"
 #include "python/src/diff.h"

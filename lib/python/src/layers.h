@@ -8,8 +8,8 @@
 #include <string>
 
 #include "btf/error.h"
-#include "btf/layers/layers.h"
-#include "btf/report/report.h"
+#include "btf/layers.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
 
 namespace btf::python {

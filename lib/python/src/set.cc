@@ -14,11 +14,11 @@
 #include <tuple>
 #include <utility>
 
+#include "btf/dtype.h"
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "formats/io/byte_source.h"
 #include "python/src/array.h"
 #include "python/src/bindings.h"

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "btf/finding.h"
 #include "btf/tensor_spec.h"
 #include "python/src/bindings.h"
 #include "python/src/raise.h"

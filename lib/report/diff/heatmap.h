@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/diff/tensor_diff.h"
+#include "btf/diff.h"
 #include "btf/layout.h"
 
 namespace btf::report {

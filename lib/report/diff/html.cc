@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "btf/report/report.h"
-#include "btf/value.h"
+#include "btf/dtype.h"
+#include "btf/report.h"
 #include "report/diff/heatmap.h"
 #include "report/diff/names.h"
 #include "report/diff/sets.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 
 namespace btf::report {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "btf/report/report.h"
+#include "btf/dtype.h"
+#include "btf/report.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "formats/io/byte_source.h"
 #include "report/diff/names.h"
 #include "report/diff/text.h"

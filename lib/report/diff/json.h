@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "report/text/json.h"
 
 namespace btf::report {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 
 namespace btf::report {
 

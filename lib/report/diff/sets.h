@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "report/text/text.h"
 
 namespace btf::report {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "report/diff/heatmap.h"
 #include "report/diff/names.h"
 #include "report/diff/sets.h"

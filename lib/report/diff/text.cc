@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "btf/diff/tensor_diff.h"
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "report/text/text.h"
 
 namespace btf::report {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "btf/fit.h"
-#include "btf/report/fit.h"
+#include "btf/report.h"
 #include "report/fit/text.h"
 #include "report/page/page.h"
 #include "report/text/text.h"

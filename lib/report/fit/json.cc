@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "btf/report/fit.h"
+#include "btf/report.h"
 #include "report/fit/text.h"
 
 namespace btf::report {

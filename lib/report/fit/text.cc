@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/report/fit.h"
+#include "btf/report.h"
 #include "btf/try.h"
 #include "report/page/page.h"
 #include "report/text/json.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "btf/fit.h"
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "report/text/json.h"
 
 namespace btf::report {

@@ -10,10 +10,8 @@
 #include <string_view>
 
 #include "btf/dtype.h"
-#include "btf/inspect/channels.h"
-#include "btf/inspect/distribution.h"
-#include "btf/report/inspect_page.h"
-#include "btf/value.h"
+#include "btf/inspect.h"
+#include "btf/report.h"
 #include "report/text/text.h"
 
 namespace btf::report {

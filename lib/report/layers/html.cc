@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "btf/layers/layers.h"
-#include "btf/report/report.h"
+#include "btf/layers.h"
+#include "btf/report.h"
 #include "report/layers/story.h"
 #include "report/page/page.h"
 

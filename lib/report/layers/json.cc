@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "btf/try.h"
 #include "report/layers/story.h"
 #include "report/text/json.h"

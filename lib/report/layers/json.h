@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "btf/layers/figures.h"
+#include "btf/layers.h"
 #include "report/text/json.h"
 
 namespace btf::report {

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "report/layers/story.h"
 #include "report/text/text.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "report/text/text.h"
 
 namespace btf::report {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/layers/layers.h"
-#include "btf/report/report.h"
+#include "btf/layers.h"
+#include "btf/report.h"
 
 namespace btf::report {
 

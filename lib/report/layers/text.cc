@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "btf/layers/layers.h"
-#include "btf/report/report.h"
+#include "btf/layers.h"
+#include "btf/report.h"
 #include "report/layers/story.h"
 
 namespace btf::report {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/report/page_origin.h"
+#include "btf/report.h"
 
 namespace btf::report {
 

@@ -1,9 +1,8 @@
-#include "btf/report/rejudge.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 
+#include "btf/report.h"
 #include "btf/try.h"
 #include "report/text/text.h"
 
@@ -77,8 +76,7 @@ PairOutcome beginning(const SetDiffResult::Pair& pair) {
   else if (outcome.result == PairResult::trouble)
     outcome.cause = Error{ErrorCode::refused, outcome.error};
   else if (outcome.result != PairResult::missing && outcome.result != PairResult::bytes)
-    outcome.result =
-        outcome.files.all.empty() ? PairResult::same : PairResult::different;
+    outcome.result = outcome.files.all.empty() ? PairResult::same : PairResult::different;
   return outcome;
 }
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "btf/report/report.h"
+#include "btf/dtype.h"
+#include "btf/report.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "report/diff/json.h"
 #include "report/diff/names.h"
 #include "report/text/json.h"

@@ -1,7 +1,7 @@
 // A report of a comparison in JSON, read back and checked.
 #pragma once
 
-#include "btf/report/report.h"
+#include "btf/report.h"
 #include "report/text/json.h"
 
 namespace btf::report {

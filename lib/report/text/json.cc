@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "report/text/text.h"
 
 namespace btf::report {

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 
 namespace btf::report {
 namespace {

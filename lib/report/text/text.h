@@ -82,7 +82,7 @@ std::string xml_text(std::string_view text);
 
 // Pieces of text that reports and commands have in common.
 
-// The text as `names` has the members of options in it (btf/report/report.h); empty: as it is.
+// The text as `names` has the members of options in it (btf/report.h); empty: as it is.
 std::string in_words(const std::function<std::string(std::string)>& names, std::string text);
 
 // Pads `text` with blanks before it, or after it, to a width.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/layers/pair_names.h"
+#include "btf/pair_names.h"
 
 namespace btf {
 

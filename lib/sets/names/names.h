@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/layers/pair_names.h"
+#include "btf/pair_names.h"
 #include "sets/names/match.h"
 
 namespace btf {

@@ -7,7 +7,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/file.h"
-#include "btf/stats.h"
+#include "btf/inspect.h"
 #include "support/btf_bytes.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"

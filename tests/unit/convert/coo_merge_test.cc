@@ -11,7 +11,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/file.h"
-#include "btf/stats.h"
+#include "btf/inspect.h"
 #include "support/btf_bytes.h"
 #include "support/cast_oracle.h"
 #include "support/exact_sum_oracle.h"

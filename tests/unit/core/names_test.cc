@@ -1,8 +1,7 @@
-#include "btf/words/did_you_mean.h"
-
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "btf/did_you_mean.h"
 #include "btf/dtype.h"
 #include "btf/layout.h"
 

@@ -1,10 +1,9 @@
-#include "btf/tensorrt/format.h"
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "btf/tensor_spec.h"
+#include "btf/tensorrt.h"
 
 using btf::Dims;
 using btf::DType;

@@ -1,6 +1,6 @@
 // Two sets compared by the library, against loops over codes: what is paired, reported and counted,
 // in which order, and what trouble and cancellation leave.
-#include "btf/diff/set_diff.h"
+#include "btf/set_diff.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

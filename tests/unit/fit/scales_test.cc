@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "fit/scale_search.h"
 #include "fit/scaled_tensor.h"
 

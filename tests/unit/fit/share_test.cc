@@ -1,6 +1,4 @@
 // Shares of fit: all together judge as one run, and what is not of the plan is refused.
-#include "btf/fit/share.h"
-
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -8,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/report/fit.h"
+#include "btf/fit.h"
+#include "btf/report.h"
 #include "fit/items.h"
 
 namespace btf::test {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "btf/file.h"
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "btf/validate.h"
 #include "formats/btf_reader.h"
 #include "support/btf_bytes.h"

@@ -11,7 +11,7 @@
 
 #include "btf/convert.h"
 #include "btf/diff.h"
-#include "btf/stats.h"
+#include "btf/inspect.h"
 #include "formats/io/byte_source.h"
 #include "formats/zip_crc.h"
 #include "formats/zip_writer.h"

@@ -17,8 +17,8 @@
 
 #include "btf/convert.h"
 #include "btf/diff.h"
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"

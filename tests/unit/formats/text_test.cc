@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "btf/convert.h"
+#include "btf/dtype.h"
 #include "btf/read.h"
 #include "btf/tensor_set.h"
 #include "btf/validate.h"
-#include "btf/value.h"
 #include "formats/io/byte_source.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
@@ -125,8 +125,8 @@ TEST_CASE("text: what programs print of Inf and NaN is read, in any case and wit
                                            "1.#INF00e+000", "\xe2\x88\x9e"},
                   HUGE_VALF),
         {{"nan", "NaN", "nan(ind)", "nan(snan)", "NAN(0x8000000000000)", "nan()", "NaNQ", "sNaN",
-          "1.#IND", "1.#IND00", "1.#QNAN", "1.#QNAN0", "1.#SNAN", "1.#QNAN0e+000", "1.#R",
-          "1.#QO", "1.#QNB"},
+          "1.#IND", "1.#IND00", "1.#QNAN", "1.#QNAN0", "1.#SNAN", "1.#QNAN0e+000", "1.#R", "1.#QO",
+          "1.#QNB"},
          NAN}})
     for (const std::string& word : words)
       for (const std::string sign : {"", "-", "+"}) {
@@ -153,7 +153,8 @@ TEST_CASE("text: a comment begins in front of a word, and never inside one") {
   CHECK(Text("1 #INFLATED\n2,#3\n4\t#\n#5\n").values<float>("text:fp32") ==
         std::vector<float>{1, 2, 4});
   CHECK(Text("1 # 1.#INF\n2").values<float>("text:fp32") == std::vector<float>{1, 2});
-  for (const std::string word : {"2#", "2# two", "2.5#3", "1.#INF1", "1.#IN", "1.#", "nan#1", "x#"}) {
+  for (const std::string word :
+       {"2#", "2# two", "2.5#3", "1.#INF1", "1.#IN", "1.#", "nan#1", "x#"}) {
     CAPTURE(word);
     CHECK(Text("1 " + word + "\n").refusal("text:fp32").contains("not inside one"));
     CHECK(Text("1 " + word + "\n").refusal("text:int32").contains("not inside one"));
@@ -162,11 +163,13 @@ TEST_CASE("text: a comment begins in front of a word, and never inside one") {
   for (const std::string word : {"-1.#J", "1.#J", "-1.#IO", "1.#Je+000", "-1.$"})
     CHECK(Text("1 " + word).refusal("text:fp32").contains("it cannot be told which it was"));
   // The decimal comma of a locale, and spreadsheets.
-  for (const std::string text : {"1,#INF", "0,5 -1,#IND00\n", "0.5,#N/A,3\n", "#NUM! 1\n", "1 #DIV/0!"})
+  for (const std::string text :
+       {"1,#INF", "0,5 -1,#IND00\n", "0.5,#N/A,3\n", "#NUM! 1\n", "1 #DIV/0!"})
     CHECK(Text(text).refusal("text:fp32").contains("hardly a comment"));
   // At any border of a block.
   for (std::size_t at = (256U << 10) - 12; at < (256U << 10) + 2; ++at)
-    CHECK(Text(std::string(at, ' ') + "1 #N/A 2").refusal("text:fp32").contains("hardly a comment"));
+    CHECK(
+        Text(std::string(at, ' ') + "1 #N/A 2").refusal("text:fp32").contains("hardly a comment"));
 }
 
 TEST_CASE("text: a number across any border of a block is one number") {
@@ -371,7 +374,7 @@ TEST_CASE("text: how many digits numbers were printed with") {
   for (const auto& [text, type, digits, fixed] : std::initializer_list<Row>{
            {"0.123457 1.23457e-05 123.457 -2 nan", "fp32", 6, false},
            {"0.1235 -1.2500 3.0000 -0.0001", "fp32", 4, true},
-           {"0.5 1.5 2.5 3.5 4.5", "fp32", 0, false},   // round numbers
+           {"0.5 1.5 2.5 3.5 4.5", "fp32", 0, false},  // round numbers
            {"1 2 3 4 5", "fp32", 0, false},
            {"0.1 0.25 1.234567891 2", "fp32", 0, false},  // as many as it takes
            {"0.1 0.25 1.234567891 2", "fp64", 10, false},

@@ -1,5 +1,3 @@
-#include "btf/inspect/distribution.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/inspect/channels.h"
+#include "btf/inspect.h"
 #include "support/btf_bytes.h"
 #include "support/cast_oracle.h"
 #include "support/random_tensor.h"

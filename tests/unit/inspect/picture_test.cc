@@ -1,4 +1,4 @@
-#include "btf/inspect/picture.h"
+#include "btf/picture.h"
 
 #include <array>
 #include <catch2/catch.hpp>

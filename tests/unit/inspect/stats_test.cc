@@ -1,5 +1,3 @@
-#include "btf/stats.h"
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -13,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
+#include "btf/inspect.h"
 #include "support/btf_bytes.h"
 #include "support/cast_oracle.h"
 #include "support/forced_level.h"

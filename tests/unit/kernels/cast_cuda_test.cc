@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "elements/cast.h"
 #include "support/cast_oracle.h"
 

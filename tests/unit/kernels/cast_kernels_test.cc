@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "kernels/cast/kernel_table.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "kernels/cast/kernel_table.h"
 #include "support/cast_oracle.h"
 #include "support/said.h"

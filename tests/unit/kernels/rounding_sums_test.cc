@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "fit/node_measure.h"
 #include "kernels/number/number.h"
 #include "kernels/scale/scaled_cast.h"

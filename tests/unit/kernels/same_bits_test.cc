@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "support/forced_level.h"
 
 namespace {

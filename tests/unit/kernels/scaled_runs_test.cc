@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "kernels/cast/kernel_table.h"
 #include "kernels/scale/magnitude_runs.h"
 #include "support/forced_level.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/fit/scales.h"
-#include "btf/value.h"
+#include "btf/dtype.h"
+#include "btf/fit.h"
 #include "core/dtype.h"
 #include "kernels/scale/scaled_cast.h"
 #include "support/forced_level.h"

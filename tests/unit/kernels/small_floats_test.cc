@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "elements/cast.h"
 #include "support/random_tensor.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 
 namespace layered {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers.h"
 #include "unit/layers/given_layers.h"
 
 using btf::JudgeLayers;

@@ -1,6 +1,4 @@
 // Reports judged again: the oracle is a loop over the elements.
-#include "btf/report/rejudge.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "btf/file.h"
+#include "btf/report.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"

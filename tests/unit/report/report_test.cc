@@ -1,6 +1,6 @@
 // Reports from the library: the bytes that the command line prints (tests/cli/cases/report_bytes),
 // reports read back, and sinks that fail.
-#include "btf/report/report.h"
+#include "btf/report.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "btf/shards/fit_part.h"
+#include "btf/part.h"
 #include "fit/items.h"
 
 namespace {

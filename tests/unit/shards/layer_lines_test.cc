@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "btf/shards/layer_part.h"
+#include "btf/part.h"
 #include "diff/layers/spot_check.h"
 
 namespace {

@@ -1,6 +1,4 @@
 // Plans of shards against a naive loop, and parts that are written and read.
-#include "btf/shards/plan.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -10,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/shards/part.h"
+#include "btf/part.h"
 #include "support/scratch_dir.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/words/did_you_mean.h"
+#include "btf/did_you_mean.h"
 #include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/diff.h"

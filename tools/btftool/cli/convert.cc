@@ -18,7 +18,7 @@
 #include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "btf/tensor_spec.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "cli/arguments.h"
 #include "cli/diff.h"
 #include "cli/inspect.h"

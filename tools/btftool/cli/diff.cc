@@ -10,7 +10,6 @@
 #include "btf/dtype.h"
 #include "btf/output.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/inspect.h"

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "btf/tensorrt/engine_list.h"
-#include "btf/words/did_you_mean.h"
+#include "btf/did_you_mean.h"
+#include "btf/tensorrt.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/convert.h"

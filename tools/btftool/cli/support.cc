@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "btf/convert.h"
+#include "btf/did_you_mean.h"
 #include "btf/output.h"
-#include "btf/report/report.h"
-#include "btf/words/did_you_mean.h"
+#include "btf/report.h"
 #include "cli/arguments.h"
 
 namespace btftool {

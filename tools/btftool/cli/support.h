@@ -17,20 +17,18 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/diff/set_diff.h"
-#include "btf/diff/tensor_diff.h"
+#include "btf/diff.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/file.h"
-#include "btf/finding.h"
 #include "btf/fit.h"
-#include "btf/inspect/distribution.h"
-#include "btf/inspect/picture.h"
-#include "btf/layers/layers.h"
+#include "btf/inspect.h"
+#include "btf/layers.h"
+#include "btf/part.h"
+#include "btf/picture.h"
 #include "btf/repair.h"
-#include "btf/report/fit.h"
-#include "btf/report/report.h"
-#include "btf/shards/plan.h"
+#include "btf/report.h"
+#include "btf/set_diff.h"
 #include "btf/validate.h"
 
 namespace btftool {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "btf/error.h"
-#include "btf/shards/part.h"
+#include "btf/part.h"
 #include "cli/support.h"
 #include "io/context.h"
 

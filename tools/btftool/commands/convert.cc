@@ -16,11 +16,10 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/diff/set_diff.h"
 #include "btf/output.h"
-#include "btf/shards/convert_share.h"
+#include "btf/set_diff.h"
 #include "btf/tensor_set.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "io/text.h"

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
-#include "btf/layers/statistics.h"
+#include "btf/layers.h"
 #include "btf/output.h"
+#include "btf/set_diff.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "io/text.h"

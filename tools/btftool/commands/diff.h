@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "btf/layers/pair_names.h"
+#include "btf/pair_names.h"
 #include "io/context.h"
 
 namespace btftool {

@@ -1,6 +1,4 @@
 // btftool fit: which layers can be of a narrow type, which must stay wide, and why?
-#include "btf/report/fit.h"
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,7 +6,8 @@
 #include <vector>
 
 #include "btf/output.h"
-#include "btf/shards/fit_part.h"
+#include "btf/part.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"

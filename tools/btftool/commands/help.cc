@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "btf/did_you_mean.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
-#include "btf/words/did_you_mean.h"
 #include "commands/commands.h"
 #include "explain/explanations.h"
 #include "io/context.h"

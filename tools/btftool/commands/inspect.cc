@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
-#include "btf/inspect/picture.h"
 #include "btf/output.h"
-#include "btf/report/inspect_page.h"
+#include "btf/picture.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "cli/arguments.h"
 #include "cli/support.h"
 #include "commands/commands.h"

@@ -1,4 +1,6 @@
 // btftool layers: two sets of dumped layers: which broke first, by how much, why?
+#include "btf/layers.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,12 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
-#include "btf/layers/share.h"
-#include "btf/layers/statistics.h"
 #include "btf/output.h"
-#include "btf/report/report.h"
-#include "btf/shards/layer_part.h"
+#include "btf/part.h"
+#include "btf/report.h"
+#include "btf/set_diff.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"

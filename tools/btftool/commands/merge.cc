@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "btf/shards/part.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"

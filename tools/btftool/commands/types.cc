@@ -12,7 +12,7 @@
 #include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/tensor_spec.h"
-#include "btf/tensorrt/format.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "io/context.h"

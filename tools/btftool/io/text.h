@@ -14,7 +14,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/report/page_origin.h"
+#include "btf/report.h"
 #include "btf/tensor_set.h"
 #include "cli/support.h"
 #include "io/context.h"

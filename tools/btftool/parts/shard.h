@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/shards/part.h"
+#include "btf/part.h"
 #include "io/context.h"
 
 namespace btftool {

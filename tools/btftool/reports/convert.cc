@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "btf/dtype.h"
 #include "btf/output.h"
 #include "btf/tensor_spec.h"
-#include "btf/value.h"
 #include "cli/arguments.h"
 #include "io/text.h"
 #include "report/text/json.h"

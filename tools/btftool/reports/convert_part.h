@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/shards/convert_share.h"
+#include "btf/convert.h"
 #include "parts/shard.h"
 #include "reports/convert.h"
 

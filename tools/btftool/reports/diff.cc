@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "btf/diff/picture.h"
-#include "btf/diff/set_diff.h"
+#include "btf/dtype.h"
 #include "btf/output.h"
+#include "btf/picture.h"
+#include "btf/set_diff.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "cli/support.h"
 #include "io/text.h"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
-#include "btf/report/report.h"
-#include "btf/shards/part.h"
+#include "btf/part.h"
+#include "btf/report.h"
+#include "btf/set_diff.h"
 #include "io/context.h"
 #include "reports/diff_part.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/report/report.h"
-#include "btf/shards/part.h"
+#include "btf/part.h"
+#include "btf/report.h"
 #include "io/context.h"
 #include "parts/shard.h"
 

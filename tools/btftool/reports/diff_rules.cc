@@ -4,10 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "btf/report/rejudge.h"
-#include "btf/report/report.h"
+#include "btf/dtype.h"
+#include "btf/report.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "cli/arguments.h"
 #include "cli/diff.h"
 #include "io/text.h"

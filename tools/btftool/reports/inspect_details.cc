@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <string>
 
+#include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/read.h"
-#include "btf/tensorrt/engine_list.h"
+#include "btf/tensorrt.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "cli/arguments.h"
 #include "io/context.h"
 #include "io/text.h"

@@ -8,10 +8,8 @@
 
 #include "btf/error.h"
 #include "btf/file.h"
-#include "btf/inspect/channels.h"
-#include "btf/inspect/distribution.h"
+#include "btf/inspect.h"
 #include "btf/read.h"
-#include "btf/stats.h"
 #include "cli/arguments.h"
 #include "cli/support.h"
 #include "io/context.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "btf/value.h"
+#include "btf/dtype.h"
 #include "io/text.h"
 
 namespace btftool {

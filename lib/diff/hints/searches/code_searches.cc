@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/try.h"
-#include "btf/value.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/grids.h"
 #include "diff/hints/evidence/search_context.h"

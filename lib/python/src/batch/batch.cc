@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/shards/part.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"
 #include "python/src/diff.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "btf/shards/item_share.h"
-#include "btf/shards/plan.h"
+#include "btf/part.h"
+#include "btf/share.h"
 
 namespace btf::python {
 

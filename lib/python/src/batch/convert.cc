@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "btf/shards/convert_share.h"
-#include "btf/shards/part.h"
+#include "btf/convert.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "python/src/batch/batch.h"
 #include "python/src/raise.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/shards/fit_part.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "python/src/batch/batch.h"
 #include "python/src/raise.h"

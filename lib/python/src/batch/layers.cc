@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "btf/layers/share.h"
-#include "btf/shards/layer_part.h"
+#include "btf/layers.h"
+#include "btf/part.h"
 #include "btf/try.h"
 #include "python/src/batch/batch.h"
 #include "python/src/raise.h"
