@@ -302,7 +302,8 @@ using network::kNoValue;
 // Parts of an output's error by ordinary rounding.
 constexpr double kBorneShare = 0.25;  // of an error that is none to speak of where it arises
 constexpr double kMinShare = 0.02;    // less does not matter, however large it is there
-constexpr double kWholeShare = 1;     // of roundings that are borne each
+constexpr double kWholeShare = 1;     // of roundings that are borne each, by what each does
+constexpr double kJointShare = 0.5;   // of the same, where all were done at once
 
 // The part of the error that a result has from before below which another one does not matter.
 constexpr double kBesideBefore = 1.0 / 3;
@@ -323,7 +324,8 @@ class Judge {
         absorbed_(network.values().size()),
         replay_(network, flow, dump, measures, type),
         edges_({network, dump, type, measures.values}, measures, flow,
-               [this](std::uint32_t node, const EdgeError& error) { return fails(node, error); }) {}
+               [this](std::uint32_t node, const EdgeError& error) { return fails(node, error); }),
+        joint_({network, dump, type, measures.values}, measures) {}
 
   // With what must stay wide wide, others may matter.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {
@@ -378,6 +380,7 @@ class Judge {
       overflows(node);
       inside(node);
       inputs(node);
+      if (adding_up_) jointly(node);
       outputs(node);
     }
   }
@@ -413,6 +416,10 @@ class Judge {
   // Of a value that comes there by several ways the whole effect is known, not one of many.
   double left_of_all(std::uint32_t node) const {
     return bearable_within(node, least_ / 4, bearable_);
+  }
+  // Of all roundings together what is ordinary is left.
+  double left_jointly(std::uint32_t node) const {
+    return bearable_within(node, least_ / 4, least_);
   }
   double bearable_within(std::uint32_t node, double least, double most) const {
     const double rms = measure(node).rms;
@@ -505,7 +512,7 @@ class Judge {
       if (!effect.passes_on && effect.nonfinite == 0 && is_rounded(node, effect))
         most = std::max(most, effect.error);
     const bool off = matters(node, most);
-    const bool together = adding_up_ && !off && adds_up(node, most);
+    const bool together = adding_up_ && !off && adds_up(node, most) && !joint_.error(node, wide());
     for (const InputEffect& effect : measure(node).inputs) {
       if (effect.passes_on || !is_rounded(node, effect)) continue;  // whoever reads it tells
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
@@ -578,6 +585,34 @@ class Judge {
 
   bool fails(std::uint32_t node, const EdgeError& found) const {
     return found.nonfinite > 0 || (found.error > bearable(node) && matters(node, found.error));
+  }
+
+  // Roundings of the node and of those before it, which it amplifies: each may be borne, and all
+  // together not.
+  void jointly(std::uint32_t node) {
+    if (!known(node)) return;
+    std::vector<InputEffect> amplified;
+    for (const InputEffect& effect : measure(node).inputs)
+      if (!effect.passes_on && effect.nonfinite == 0 && is_amplified(node, effect.error))
+        amplified.push_back(effect);
+    if (amplified.empty()) return;
+    const auto error = joint_.error(node, wide());
+    if (!error || *error <= bearable_ * measure(node).rms || !spreads_from(node, *error, true))
+      return;
+    const auto share = sensitivity_->share(node, *error);
+    if (share && *share <= kJointShare) return;
+    const auto& inputs = network_.nodes()[node].inputs;
+    if (std::ranges::all_of(amplified, [&](const InputEffect& effect) {
+          return dies_out(node, inputs[effect.input]);
+        }))
+      return;
+    const auto largest = std::ranges::max_element(amplified, {}, &InputEffect::error);
+    const EdgeError found{.error = *error, .value = inputs[largest->input]};
+    for (const std::uint32_t one :
+         joint_.widened(node, wide(), left_jointly(node), [this](std::uint32_t candidate) {
+           return is_fit_layer(network_, measures_, candidate);
+         }))
+      add(one, at_edge(one, node, found));
   }
 
   // Numbers that vanish in an output of the network.
@@ -666,17 +701,18 @@ class Judge {
     return share && *share > kWholeShare && spreads_from(node, error);
   }
 
-  // Is it still one to speak of a few layers on?
-  bool spreads_from(std::uint32_t node, double error) const {
+  // Is it still one to speak of a few layers on? `alike`: the errors of the results are, so that
+  // sums of them do not make less of them, as of independent ones.
+  bool spreads_from(std::uint32_t node, double error, bool alike = false) const {
     constexpr int kDepth = 4;
     int looks = kMaxLooks;
     return std::ranges::any_of(network_.nodes()[node].outputs, [&](std::uint32_t output) {
-      return output != kNoValue && spreads(output, error, kDepth, looks);
+      return output != kNoValue && spreads(output, error, kDepth, alike, looks);
     });
   }
 
   // `looks`: as many values are looked at; where that does not tell, it still is one.
-  bool spreads(std::uint32_t which, double error, int depth, int& looks) const {
+  bool spreads(std::uint32_t which, double error, int depth, bool alike, int& looks) const {
     if (looks-- <= 0) return true;
     if (!value(which).floating) return true;  // codes: not followed
     if (error == 0 || error <= least_ * value(which).measure.rms()) return false;
@@ -691,8 +727,8 @@ class Judge {
         if (output == kNoValue) return false;
         const double own = value(which).measure.rms();
         const double as_relative = own > 0 ? value(output).measure.rms() / own : 1;
-        return spreads(output, error * (found != nullptr ? found->gain : as_relative),
-                       moved ? depth : depth - 1, looks);
+        const double gain = found == nullptr ? as_relative : alike ? found->carried : found->gain;
+        return spreads(output, error * gain, moved ? depth : depth - 1, alike, looks);
       });
     });
   }
@@ -708,6 +744,7 @@ class Judge {
   std::vector<std::optional<bool>> absorbed_;
   Replay replay_;
   EdgeRuns edges_;
+  JointRounding joint_;
   std::map<std::uint32_t, Walked> walked_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;
 };

@@ -303,4 +303,75 @@ std::optional<std::vector<double>> NarrowPart::narrow(std::span<const std::uint6
   return found;
 }
 
+namespace {
+
+constexpr std::array<std::size_t, 2> kJointNodes{8, 4};  // the fewer where more take too long
+constexpr std::uint64_t kJointResults = 64;
+
+}  // namespace
+
+const std::optional<JointRounding::Run>& JointRounding::run_of(std::uint32_t node) {
+  const auto [at, added] = runs_.try_emplace(node);
+  if (!added) return at->second;
+  for (const std::size_t nodes : kJointNodes)
+    if (auto run = at->second ? std::nullopt : make_run(node, nodes))
+      at->second.emplace(*std::move(run));
+  return at->second;
+}
+
+std::optional<JointRounding::Run> JointRounding::make_run(std::uint32_t node, std::size_t nodes) {
+  NarrowPart part(context_, measures_, node, nodes, terms_);
+  if (part.size() == 1) return std::nullopt;
+  const std::uint32_t output = context_.network.nodes()[node].outputs[0];
+  const std::uint64_t all = context_.values[output].measure.elements;
+  const std::uint64_t some = std::min(all, kJointResults);
+  std::vector<std::uint64_t> results;
+  for (std::uint64_t i = 0; i < some; ++i) results.push_back(picked(i, some, all));
+  auto right = part.right(results);
+  if (!right || right->empty()) return std::nullopt;
+  return Run{std::move(part), std::move(results), *std::move(right)};
+}
+
+std::optional<double> JointRounding::error(std::uint32_t node, const std::vector<bool>& wide) {
+  const std::optional<Run>& run = run_of(node);
+  if (!run) return std::nullopt;
+  const auto off = run->part.narrow(run->results, wide);
+  if (!off) return std::nullopt;
+  double squares = 0;
+  for (std::size_t i = 0; i < off->size(); ++i) {
+    const double error = (*off)[i] - run->right[i];
+    squares += error * error;
+  }
+  if (!std::isfinite(squares)) return std::nullopt;
+  return std::sqrt(squares / static_cast<double>(off->size()));
+}
+
+std::vector<std::uint32_t> JointRounding::widened(
+    std::uint32_t node, std::vector<bool> wide, double most,
+    const std::function<bool(std::uint32_t)>& is_candidate) {
+  const std::optional<Run>& run = run_of(node);
+  if (!run) return {};
+  const auto borne = [&] {
+    const auto left = error(node, wide);
+    return left && *left <= most;
+  };
+  std::vector<std::uint32_t> added;
+  bool enough = false;
+  for (const std::uint32_t one : run->part.nearest()) {
+    if (wide[one] || !is_candidate(one)) continue;
+    wide[one] = true;
+    added.push_back(one);
+    enough = borne();
+    if (enough) break;
+  }
+  if (!enough) return {};
+  std::ranges::sort(added);
+  std::erase_if(added, [&](std::uint32_t one) {
+    wide[one] = false;
+    wide[one] = !borne();
+    return !wide[one];
+  });
+  return added;
+}
+
 }  // namespace btf

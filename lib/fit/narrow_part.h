@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -71,6 +73,39 @@ class NarrowPart {
   std::vector<std::uint32_t> nodes_;  // in the network's order; the last gives the result
   std::vector<std::uint32_t> nearest_;
   std::optional<std::uint32_t> zero_;
+};
+
+// What all roundings of a node and the few before it do to the node's first result together. Each
+// alone may be borne, as those of two large numbers whose difference is small; whether they cancel
+// or add up shows only where all are done at once.
+
+class JointRounding {
+ public:
+  JointRounding(const NodeContext& context, const DumpMeasures& measures)
+      : context_(context), measures_(measures) {}
+
+  // The error where all are narrow but those that are `wide`: root mean square over some results.
+  // Unset if it cannot be computed, takes too long, or Inf or NaN comes of it.
+  std::optional<double> error(std::uint32_t node, const std::vector<bool>& wide);
+  // Of `candidates`, the nearest nodes that must be wide beside those that are, so that the error
+  // is at most `most`. Empty if no choice of them does that.
+  std::vector<std::uint32_t> widened(std::uint32_t node, std::vector<bool> wide, double most,
+                                     const std::function<bool(std::uint32_t)>& is_candidate);
+
+ private:
+  struct Run {
+    NarrowPart part;
+    std::vector<std::uint64_t> results;
+    std::vector<double> right;
+  };
+
+  const std::optional<Run>& run_of(std::uint32_t node);
+  std::optional<Run> make_run(std::uint32_t node, std::size_t nodes);
+
+  NodeContext context_;
+  const DumpMeasures& measures_;
+  std::map<std::uint32_t, std::optional<Run>> runs_;  // by node
+  std::uint64_t terms_ = 1U << 25;                    // that may be computed
 };
 
 }  // namespace btf
