@@ -68,7 +68,7 @@ def check_validate():
     count = len(lines("one.jsonl")) - 2
     os.utime("all/npy/" + sorted(os.listdir("all/npy"))[0])
     done = run("validate", "--resume", "--part", "one.jsonl", "all")
-    check("resume", done.stdout.decode(), f"shard 1 of 1: {count} files, {count - 1} from before, one.jsonl\n")  # fmt: skip
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {count} files, {count - 1} from an earlier run, one.jsonl\n")  # fmt: skip
     check("merge after it", report("merge", "--json", "one.jsonl"), report("validate", "--json", "all"))  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def check_recomputed(graph, healthy):
     os.utime(path)
     done = run("layers", "--resume", "--part", "one.jsonl", *words)
     kept = len(items) - again
-    check("resume", done.stdout.decode(), f"shard 1 of 1: {len(items)} layers, {kept} from before, one.jsonl\n")  # fmt: skip
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {len(items)} layers, {kept} from an earlier run, one.jsonl\n")  # fmt: skip
     check("merge after it", report("merge", "--json", "one.jsonl"), one_run)
 
 
@@ -159,13 +159,13 @@ def check_fit():
     check_merge("fit", ["--dtype", "fp16,int8"], [golden, half], reports, (1, 7))
     paths = check_fit_refused(graph, golden)
     for words, told in (
-        (["--junit", "x.xml", *paths], "--junit is no report of fit"),
-        (["--emit", "scales", "x", *paths], "--emit scales takes a --dtype with scales"),
+        (["--junit", "x.xml", *paths], "--junit does not apply: the parts are of fit"),
+        (["--emit", "scales", "x", *paths], "--emit scales needs a --dtype with scales"),
         (["--html", "x", "--emit", "names", "x", *paths], "name the same file"),
     ):
         trouble(f"merge {words}", words, told)
     validated = parts("validate", 1, [], [golden], "others")
-    trouble("lists of validate", ["--emit", "names", "x", *validated], "--emit is no report of validate")
+    trouble("lists of validate", ["--emit", "names", "x", *validated], "--emit does not apply: the parts are of validate")
     done = run("fit", "--emit", "names", "x", *graph, "--part", "p", golden)
     check("--emit is merge's", (done.returncode, b"btftool merge" in done.stderr), (2, True))
     check_fit_of_files(graph[1], golden)
@@ -224,7 +224,7 @@ def check_fit_of_files(graph, golden):
     check("what reads it", 1 < again < len(items), True)
     os.utime("dump/hidden.npy")
     done = run("fit", "--resume", "--part", "one.jsonl", *words)
-    check("resume", done.stdout.decode(), f"shard 1 of 1: {len(items)} items, {len(items) - again} from before, one.jsonl\n")  # fmt: skip
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {len(items)} items, {len(items) - again} from an earlier run, one.jsonl\n")  # fmt: skip
     check("merge after it", report("merge", "--json", "one.jsonl"), one_run)
     # A tensor that cannot be read, and one with NaN.
     with open("dump/squares.npy", "r+b") as file:
@@ -286,12 +286,12 @@ def check_convert():
     with open("two/sub/t1.npy", "r+b") as file:
         file.truncate(20)
     done = run("convert", "--dtype", "fp16", "--resume", "--part", "c.jsonl", "in", "two/")
-    check("resume", done.stdout.decode(), f"shard 1 of 1: {count} files, {count - 3} from before, c.jsonl\n")  # fmt: skip
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {count} files, {count - 3} from an earlier run, c.jsonl\n")  # fmt: skip
     run("convert", "--dtype", "fp16", "in", "three/")
     check("files after it", tree("two"), tree("three"))
     for words, told in (
-        (["in", "new.btf"], "OUT that gets a file for each"),
-        (["in/t0.npy", "new.npy"], "OUT that gets a file for each"),
+        (["in", "new.btf"], "a directory as OUT"),
+        (["in/t0.npy", "new.npy"], "a directory as OUT"),
         (["--json", "in", "two/"], "btftool merge"),
         (["--rename", "nobody=x", "in", "two/"], "there is no such tensor"),
         (["--lossless", "--dtype", "int8", "in", "two/"], "not written"),  # fmt: skip
@@ -349,7 +349,7 @@ def check_files_from():
         check(f"{command} of a list '{text}'", done.returncode, 2)
         check(f"'{told}' in {done.stderr}", told in done.stderr.decode(), True)
     done = run("diff", "--files-from", "-", "--part", "x", "a", "b", input=b"0/t0.npy")
-    check("a list on stdin for a part", (done.returncode, b"cannot be read again" in done.stderr), (2, True))  # fmt: skip
+    check("a list on stdin for a part", (done.returncode, b"other shards read the same list" in done.stderr), (2, True))  # fmt: skip
 
 
 def main():

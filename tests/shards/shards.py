@@ -231,7 +231,7 @@ def check_by_tensor():
     before = open(part, "rb").read()
     count = before.count(b"\n") - 2
     done = run("diff", "--shard-by", "tensor", "--pair-by", "number", "--resume", "--shard", "1/64", "--part", part, *operands)  # fmt: skip
-    check("resume by tensors", f", {count} from before" in done.stdout.decode(), count > 0)
+    check("resume by tensors", f", {count} from an earlier run" in done.stdout.decode(), count > 0)
     trouble("by files and by tensors", [*parts(2, (), operands)[:1], *parts(2, ("--shard-by", "tensor"), operands, "others")[1:]], "--shard-by=tensor")  # fmt: skip
     # What no tensor is for is trouble, what one is for is none.
     pair = ("few/out/a.npz", "few/golden/a.npz")
@@ -275,7 +275,7 @@ def check_resume():
             file.write(whole[:cut])
         done = run("diff", "--resume", "--part", path, "out", "golden")
         check(f"resume of {cut}", done.returncode, 0)
-        told = f", {kept} from before" if kept else ""
+        told = f", {kept} from an earlier run" if kept else ""
         check("what was kept", done.stdout.decode(), f"shard 1 of 1: {count} pairs{told}, {path}\n")
         check(f"merge after {cut}", report("merge", "--json", path), expected)
         check("no partial is left", os.path.exists(path + ".partial"), False)
@@ -283,7 +283,7 @@ def check_resume():
     # A file that was changed is compared again; so is all after other options.
     os.utime("out/t0.npy")
     done = run("diff", "--resume", "--part", path, "out", "golden")
-    check("one changed", f", {count - 1} from before" in done.stdout.decode(), True)
+    check("one changed", f", {count - 1} from an earlier run" in done.stdout.decode(), True)
     done = run("diff", "--resume", "--rtol", "1", "--part", path, "out", "golden")
     check("another plan", "from before" in done.stdout.decode(), False)
     check("which is said", "another plan" in done.stderr.decode(), True)

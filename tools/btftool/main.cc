@@ -93,11 +93,11 @@ int run(const Invocation& invocation) {
   const auto exit_code =
       apart ? run(context, invocation.command) : btf::Result<int>(std::unexpected(apart.error()));
   if (exit_code && json && *exit_code == kTrouble)
-    out.instead(error_document({.message = log.first_error()}));
+    out.replace(error_document({.message = log.first_error()}));
   if (exit_code) return finish(out, log, *exit_code);
   const btf::Error& error = exit_code.error();
   if (json && error.code != btf::ErrorCode::closed_pipe && error.code != btf::ErrorCode::cancelled)
-    out.instead(error_document(invocation.names.translate(error)));
+    out.replace(error_document(invocation.names.translate(error)));
   finish(out, log, kTrouble);
   if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
   log.error(exit_code.error());
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   if (std::any_of(argv, argv + argc,
                   [](const char* word) { return word == std::string_view("--json"); })) {
     Output out(When::never, true);
-    out.instead(error_document({.message = error.message}));
+    out.replace(error_document({.message = error.message}));
     finish(out, log, kTrouble);
   }
   const std::string space = error.command.empty() ? "" : " ";

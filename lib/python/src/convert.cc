@@ -235,7 +235,7 @@ std::vector<std::string> warnings_of(const TensorReport& report) {
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
   if (report.unlinked)
     warnings.emplace_back(
-        "its scales or zero points are left out, and so is the link that says where they are");
+        "its scales or zero points are not in the output, so the link to them is left out too");
   warnings.insert(warnings.end(), report.objections.begin(), report.objections.end());
   return warnings;
 }

@@ -1,4 +1,4 @@
-// The commands. Each runs to an exit code; errors that end one come back as values.
+// The commands. Each returns its exit code, or the error that ended it.
 #pragma once
 
 #include "btf/error.h"
@@ -14,7 +14,7 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& command);
 btf::Result<int> run_validate(const Context& context, const ValidateOptions& options);
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command);
 btf::Result<int> run_fit(const Context& context, const FitCommand& command);
-// `command`: the one that made the parts, with the reports that are asked for.
+// `command` is the command that made the parts, with the options for reports that merge was given.
 btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
                               const LayersCommand& command);
 btf::Result<int> merge_fit(const Context& context, const btf::Parts& parts,

@@ -1,4 +1,4 @@
-// btftool convert: layout, dtype, order of dims and sparsity.
+// btftool convert, and the check that outputs overwrite no inputs.
 #include "commands/convert.h"
 
 #include <algorithm>
@@ -29,18 +29,16 @@
 namespace btftool {
 namespace {
 
-struct Written {
+struct OutputFile {
   std::string name;  // in messages: "--html page.html"
   std::string path;
-  bool takes_operands = false;  // its place may be that of an operand
+  bool may_replace_operand = false;
 };
 
-// The files that a command line names. Sets are only opened where an output is there already.
+// The files that a command reads and writes. Sets are only opened if an output exists already.
 class RunFiles {
  public:
   RunFiles() { written_.push_back({"standard output", "-"}); }
-
-  const std::vector<Written>& written() const { return written_; }
 
   void writes(const std::string& option, const std::optional<std::string>& path) {
     if (path) written_.push_back({option + " " + *path, *path});
@@ -48,11 +46,11 @@ class RunFiles {
   void writes_output(const std::string& path) {
     written_.push_back({"the output " + path, path, true});
   }
-  // A part is written beside its place until it is complete.
+  // A part has other names until it is complete.
   void writes(const std::optional<PartOptions>& part) {
     if (!part) return;
-    for (const char* const behind : {"", ".partial", ".partial-new"})
-      writes("--part", part->path + behind);
+    for (const char* const suffix : {"", ".partial", ".partial-new"})
+      writes("--part", part->path + suffix);
   }
 
   void reads(const std::string& option, const std::optional<std::string>& path) {
@@ -70,7 +68,7 @@ class RunFiles {
     reads(option, path);
     if (path) reads_set(*path, {});
   }
-  // Files beside the tensors of two directories are compared too, where both have them.
+  // Other files of two directories are compared too, if both have them.
   void reads_pairs(const std::string& actual, const std::string& golden,
                    const btf::SetDiffOptions& options) {
     reads_operand(actual);
@@ -91,12 +89,12 @@ class RunFiles {
     });
   }
 
-  // Without what an output of a conversion may replace.
+  // All files except those that an output of a conversion may replace.
   std::vector<std::string> other_files() const {
     std::vector<std::string> paths;
     for (const File& file : files_) paths.push_back(file.path);
-    for (const Written& output : written_)
-      if (output.path != "-" && !output.takes_operands) paths.push_back(output.path);
+    for (const OutputFile& output : written_)
+      if (output.path != "-" && !output.may_replace_operand) paths.push_back(output.path);
     return paths;
   }
 
@@ -104,7 +102,7 @@ class RunFiles {
     for (std::size_t i = 0; i < written_.size(); ++i)
       for (std::size_t k = i + 1; k < written_.size(); ++k) BTF_TRY(check_two(i, k));
     std::optional<std::vector<std::string>> in_sets;
-    for (const Written& output : written_) {
+    for (const OutputFile& output : written_) {
       if (!btf::is_file_already(output.path)) continue;
       if (!in_sets) in_sets = paths_in_sets();
       const btf::Status status = check(output, *in_sets);
@@ -133,27 +131,26 @@ class RunFiles {
     });
   }
 
-  static btf::Status trouble(const std::string& text) {
-    return btf::fail(btf::ErrorCode::invalid_argument, text);
-  }
-
   btf::Status check_two(std::size_t one, std::size_t other) const {
-    const Written& a = written_[one];
-    const Written& b = written_[other];
-    // What is printed may go where a report is written too, one behind the other.
+    const OutputFile& a = written_[one];
+    const OutputFile& b = written_[other];
+    // A report may go to standard output too, where it follows what is printed.
     const bool printed = one == 0 && btf::is_standard_output(b.path);
     if (printed || !btf::same_output(a.path, b.path)) return {};
-    return trouble(a.name + " and " + b.name + " name the same file; each output needs its own");
+    return btf::fail(
+        btf::ErrorCode::invalid_argument,
+        a.name + " and " + b.name + " name the same file; each output needs a file of its own");
   }
 
-  btf::Status check(const Written& output, const std::vector<std::string>& in_sets) const {
+  btf::Status check(const OutputFile& output, const std::vector<std::string>& in_sets) const {
     const auto refuse = [&](const std::string& read) {
-      return trouble(output.name + " would overwrite " + (read == "-" ? "standard input" : read) +
-                     ", which is read; give the output another name");
+      return btf::fail(btf::ErrorCode::invalid_argument,
+                       output.name + " would overwrite " + (read == "-" ? "standard input" : read) +
+                           ", which is read; give the output another name");
     };
     for (const File& file : files_)
       if (btf::overwritten(output.path, std::span(&file.path, 1))) return refuse(file.name);
-    const bool replaces = output.takes_operands && !btf::written_in_place(output.path);
+    const bool replaces = output.may_replace_operand && !btf::written_in_place(output.path);
     const auto operand = btf::overwritten(output.path, operands_);
     if (operand && replaces) return {};
     if (operand) return refuse(*operand);
@@ -161,21 +158,21 @@ class RunFiles {
     return {};
   }
 
-  // A set that cannot be opened is an error of the command, which says it better.
+  // Sets that cannot be opened are skipped: the command itself reports them.
   std::vector<std::string> paths_in_sets() const {
     std::vector<std::string> paths;
     for (const auto& append : sets_) append(paths);
     return paths;
   }
 
-  std::vector<Written> written_;
-  std::vector<File> files_;  // that options name
+  std::vector<OutputFile> written_;
+  std::vector<File> files_;  // named by options
   std::vector<std::string> operands_;
   std::vector<std::function<void(std::vector<std::string>& paths)>> sets_;
 };
 
-// What each command reads and writes. A new option that names a file belongs here; the test
-// `outputs` goes through all that are declared.
+// Collects what each command reads and writes. A new option that names a file must be added here;
+// the test `outputs` checks all declared options.
 struct Gather {
   RunFiles& files;
 
@@ -281,12 +278,11 @@ std::vector<std::string> reserved_files(const ConvertCommand& convert) {
 
 namespace {
 
-// btftool convert: layout, dtype, order of dims and sparsity.
-
 namespace fs = std::filesystem;
 
-// What a file holds, "BTF, 4 tensors, 3144 bytes"; nothing: no tensors, as far as can be seen.
-std::optional<std::string> held_by(const std::string& path) {
+// Describes the contents of a file: "BTF, 4 tensors, 3144 bytes". Returns std::nullopt if it holds
+// no tensors.
+std::optional<std::string> contents_of(const std::string& path) {
   std::error_code unknown;
   if (!fs::is_regular_file(path, unknown) || fs::file_size(path, unknown) == 0) return std::nullopt;
   const auto file = btf::TensorFile::open(path);
@@ -296,7 +292,7 @@ std::optional<std::string> held_by(const std::string& path) {
          counted(file->size(), "byte");
 }
 
-// The directory of an output, which goes again if nothing is written into it.
+// The directory of an output. It is removed again if it is empty at the end.
 class NewFolder {
  public:
   explicit NewFolder(const std::string& path) : path_(path) {
@@ -305,16 +301,16 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
   ~NewFolder() {
-    // Of a directory that is not empty nothing is removed.
+    // This fails if the directory is not empty.
     std::error_code unknown;
     const std::string name = path_.substr(0, path_.find_last_not_of('/') + 1);
     if (!name.empty()) fs::remove(name, unknown);
   }
 
-  btf::Status made() const {
+  btf::Status status() const {
     if (!error_) return {};
     return std::unexpected(
-        btf::Error{btf::ErrorCode::io, "cannot make the directory: " + error_.message()}.in_file(
+        btf::Error{btf::ErrorCode::io, "cannot create the directory: " + error_.message()}.in_file(
             path_));
   }
 
@@ -329,17 +325,17 @@ class Conversion {
       : context_(context), command_(command), options_(command.convert) {}
 
   btf::Result<int> run() {
-    BTF_TRY(check_forgotten());
+    BTF_TRY(check_forgotten_output());
     const NewFolder folder(command_.new_folder);
-    BTF_TRY(folder.made());
-    // Before anything is read, which of a pipe may take long.
+    BTF_TRY(folder.status());
+    // Checked first, because reading a pipe may take long.
     if (!command_.many_outputs) BTF_TRY(btf::check_output(command_.output));
     options_.reserved = reserved_files(command_);
     BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
     input_ = &input;
     BTF_TRY(input.check_named_specs());
     const bool several = !input.one_file();
-    // A name that only the file's gives says nothing more than the number.
+    // A name that is derived from that of the file says no more than the number.
     const auto named = [&](const btf::TensorReport& report) {
       if (several) return true;
       const auto file = input.file(0);
@@ -368,7 +364,7 @@ class Conversion {
       ConvertPart part(context_, command_, std::move(others), std::move(warnings));
       BTF_TRY(ended(btf::convert(input, command_.output, options_, part,
                                  [&](const btf::TensorReport& report) {
-                                   part.take(told(report, command_, named(report)));
+                                   part.take(describe(report, command_, named(report)));
                                  })));
       BTF_TRY(part.finish());
       return kSame;
@@ -377,7 +373,7 @@ class Conversion {
     const auto bytes =
         btf::convert(input, command_.output, options_, [&](const btf::TensorReport& report) {
           note_replaced(report.output.empty() ? command_.output : report.output);
-          printed.take(told(report, command_, named(report)));
+          printed.take(describe(report, command_, named(report)));
         });
     if (!bytes) printed.give_up();
     BTF_TRY(ended(bytes ? btf::Status() : std::unexpected(bytes.error())));
@@ -387,27 +383,28 @@ class Conversion {
   }
 
  private:
-  // convert a.btf b.btf c.btf, of which all three were meant as inputs.
-  btf::Status check_forgotten() const {
+  // Refuses `convert a.btf b.btf c.btf` if c.btf holds tensors: it may have been meant as an input.
+  btf::Status check_forgotten_output() const {
     if (command_.inputs.size() < 2 || command_.many_outputs || command_.output_by_option ||
         command_.force)
       return {};
     std::error_code unknown;
     for (const std::string& input : command_.inputs)
       if (fs::equivalent(input, command_.output, unknown)) return {};
-    const auto held = held_by(command_.output);
-    if (!held) return {};
+    const auto contents = contents_of(command_.output);
+    if (!contents) return {};
     return btf::fail(btf::ErrorCode::refused,
-                     "the last operand is the output, and " + command_.output + " holds " + *held +
-                         ": was OUT forgotten? -o " + command_.output +
-                         " says that it is to be replaced, and so does --force (-f)");
+                     "the last operand is the output, but " + command_.output + " holds " +
+                         *contents + ": if it is an input, add an output; to replace it, use -o " +
+                         command_.output + " or --force (-f)");
   }
 
-  // While the old file is still in its place.
+  // Must be called while the old file still exists.
   void note_replaced(const std::string& path) {
     if (!context_.global.verbose || path == replaced_) return;
     replaced_ = path;
-    if (const auto held = held_by(path)) replacements_.push_back(path + ": replaced " + *held);
+    if (const auto contents = contents_of(path))
+      replacements_.push_back(path + ": replaced " + *contents);
   }
 
   btf::Status select(const btf::TensorSet& input) {
@@ -423,7 +420,7 @@ class Conversion {
     return {};
   }
 
-  // Every file is opened for its tensors anyway.
+  // Opens every file, which is needed for its tensors anyway.
   static btf::Result<std::uint64_t> bytes_of(const btf::TensorSet& input) {
     std::uint64_t bytes = 0;
     for (std::uint64_t i = 0; i < input.member_count(); ++i) {
@@ -433,7 +430,7 @@ class Conversion {
     return bytes;
   }
 
-  // The name that its file gives the tensor of an error.
+  // Returns the name that the file gives the tensor of an error, or an empty string.
   std::string name_of(const btf::Error& error) const {
     for (std::uint64_t i = 0; error.tensor && i < input_->member_count(); ++i) {
       if (input_->path(i) != error.file) continue;
@@ -464,7 +461,7 @@ class Conversion {
   const Context& context_;
   const ConvertCommand& command_;
   const btf::TensorSet* input_ = nullptr;
-  std::string replaced_;  // the output that note_replaced() has seen last
+  std::string replaced_;  // the last output that note_replaced() has seen
   std::vector<std::string> replacements_;
   btf::ConvertOptions options_;
 };

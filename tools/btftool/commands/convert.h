@@ -1,4 +1,4 @@
-// No output takes the place of a file that a run reads, nor of another output.
+// Checks that no output overwrites a file that the command reads, nor another output.
 #pragma once
 
 #include <string>
@@ -10,16 +10,15 @@
 
 namespace btftool {
 
-// Compares every output of a command with all that it will read, by device and inode: operands,
-// files below operands that are directories, files that options name, external data of models. To
-// be asked before anything is read; an error names both. Only OUT of a conversion or repair may be
-// an operand of it, which is replaced once OUT is whole. `out`: standard output, which gets nothing
-// any more if it is an input itself. `merged`: the command whose parts are merged, if that is
-// done.
+// Compares every output of a command with all files that it will read, by device and inode:
+// operands, files in directories, files that options name, external data of models. Must be called
+// before anything is read; an error names both files. Only OUT of convert and repair may be one of
+// the operands, which is replaced once OUT is complete. `out` is abandoned if standard output is a
+// file that is read. `merged` is the command whose parts are merged, if there is one.
 btf::Status check_files_apart(const Command& command, Output& out, const Command* merged = nullptr);
 
-// Of a conversion to a directory, whose outputs get their names later: files that are not to be
-// one.
+// Returns the files that outputs of a conversion to a directory must not overwrite. Their names are
+// only known later.
 std::vector<std::string> reserved_files(const ConvertCommand& convert);
 
 }  // namespace btftool

@@ -1,5 +1,4 @@
-// btftool diff: are two files, or the files of two directories, the same, and if not, where and
-// why?
+// btftool diff: compares two files, or the files of two directories.
 #include "commands/diff.h"
 
 #include <fmt/format.h>
@@ -31,7 +30,7 @@ btf::Result<btf::NameMap> read_name_map(const Context& context, const std::strin
   if (!text) return std::unexpected(text.error().in_file(path));
   auto map = btf::parse_name_map(*text);
   if (!map) return std::unexpected(map.error().in_file(path));
-  if (map->empty()) context.log.warning(path + ": has no map line");
+  if (map->empty()) context.log.warning(path + ": the map has no lines");
   return map;
 }
 
@@ -43,9 +42,6 @@ btf::Status check_map_use(const Context& context, const std::string& path, const
 
 namespace {
 
-// btftool diff: are two files, or the files of two directories, the same, and if not, where and
-// why?
-
 btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& command) {
   btf::SetDiffOptions options{.each = needed_by_reports(global, command),
                               .actual = {command.open_actual, command.actual_specs},
@@ -56,7 +52,7 @@ btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& 
                               .include = command.include,
                               .exclude = command.exclude,
                               .map_path = command.map.value_or("")};
-  // The screen may get a line for each tensor.
+  // Needed for the lines of single tensors on the terminal.
   options.figures_of_several = command.part || (!global.quiet && !command.json && !command.summary);
 
   options.pick_tensors = command.part && command.part->by_tensor;
@@ -64,7 +60,7 @@ btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& 
   return options;
 }
 
-// Passes what is found to the reports, and errors to the log.
+// Passes results to the reports, and errors to the log.
 class Comparison final : public btf::SetDiffSink {
  public:
   Comparison(const Context& context, const DiffCommand& command, btf::TwoSets sets)
@@ -75,8 +71,8 @@ class Comparison final : public btf::SetDiffSink {
         reports_(context, command, several_),
         picture_(command, several_) {}
 
-  // Pairs single tensors of a directory with those of a file; if there are none, only that is
-  // found out.
+  // Compares tensors of a file with files of a directory that hold one tensor each. Returns
+  // std::nullopt, and reports nothing, if there is no such pair.
   btf::Result<std::optional<int>> run_if_paired() {
     only_if_paired_ = true;
     auto exit_code = run();
@@ -94,7 +90,7 @@ class Comparison final : public btf::SetDiffSink {
     return kTrouble;
   }
 
-  // A file that cannot be opened.
+  // Reports that a file cannot be opened.
   btf::Result<int> refuse(const btf::Error& error) {
     BTF_TRY(reports_.check_files());
     const std::string& actual = sets_.actual.path();
@@ -113,7 +109,7 @@ class Comparison final : public btf::SetDiffSink {
     std::vector<std::string> others;
     add_others(sets_.actual, others);
     add_others(sets_.golden, others);
-    reports_.tell_others(std::move(others));
+    reports_.set_others(std::move(others));
     const std::uint64_t shards = command_.part ? command_.part->shard.of : 1;
     progress_.emplace(context_.global, pairs.bytes / shards);
     ready_ = true;
@@ -121,7 +117,7 @@ class Comparison final : public btf::SetDiffSink {
   }
 
   void begin(const btf::FilePair& pair) override {
-    // For two files this is known once they are open.
+    // For two files the sizes are known once they are open.
     if (!several_ && Progress::shown(context_.global)) start_progress();
     begun_ = true;
     progress_->clear();
@@ -178,7 +174,7 @@ class Comparison final : public btf::SetDiffSink {
     return reports_.finish();
   }
 
-  // Trouble of a pair is in the part; any other leaves it unfinished.
+  // An error of a pair is recorded in the part. Any other error leaves the part unfinished.
   btf::Result<int> end_part(const btf::Result<bool>& same) {
     const bool failed_pair =
         !same && !several_ && begun_ && same.error().code != btf::ErrorCode::cancelled;
@@ -200,12 +196,12 @@ class Comparison final : public btf::SetDiffSink {
   bool several_;
   DiffReports reports_;
   DifferencePicture picture_;
-  btf::FilePair files_;  // that are compared
+  btf::FilePair files_;  // the current pair
   std::optional<Progress> progress_;
-  Limited errors_;
+  MessageLimit errors_;
   bool only_if_paired_ = false;
   bool unpaired_ = false;
-  bool ready_ = false;  // to report
+  bool ready_ = false;  // the reports can take results
   bool begun_ = false;
 };
 
@@ -213,9 +209,10 @@ std::string in_directory(const std::string& directory, const std::string& file) 
   return directory + (directory.ends_with('/') ? "" : "/") + file.substr(file.rfind('/') + 1);
 }
 
-// The directory has no file of the other's name, whose tensors may be files there: it has several,
-// or names the only one, or it is said how they are to be found.
-bool may_meet_single_ones(const DiffCommand& command, bool actual_is_directory) {
+// Returns true if tensors of the file may be single files in the directory: the directory has no
+// file of the same name, and the file has several tensors, a named one, or options say how to pair
+// them.
+bool may_be_split(const DiffCommand& command, bool actual_is_directory) {
   const std::string& directory = actual_is_directory ? command.actual : command.golden;
   const std::string& file = actual_is_directory ? command.golden : command.actual;
   const auto& open = actual_is_directory ? command.open_golden : command.open_actual;
@@ -239,54 +236,55 @@ btf::Result<int> compare_sets(const Context& context, const DiffCommand& command
 
 btf::Result<int> compare_files(const Context& context, const DiffCommand& command, bool left,
                                bool right) {
-  std::string unlike;
-  if (left != right && may_meet_single_ones(command, left)) {
+  std::string no_names;
+  if (left != right && may_be_split(command, left)) {
     BTF_ASSIGN(btf::TwoSets sets, btf::open_sets(command.actual, command.golden,
                                                  set_options(context.global, command)));
     Comparison single(context, command, std::move(sets));
     if (command.map) return single.run();
     BTF_ASSIGN(const std::optional<int> exit_code, single.run_if_paired());
     if (exit_code) return *exit_code;
-    unlike = "; and no tensor of " + (left ? command.golden : command.actual) +
-             " has a name that fits one there: --pair-by number takes them in their order, "
-             "--map FILE says which belong together";
+    no_names = "; and no tensor of " + (left ? command.golden : command.actual) +
+               " has the name of a tensor there: --pair-by number pairs them in their order, "
+               "--map FILE gives the pairs";
   }
   if ((left || right) && (command.golden == "-" || command.actual == "-"))
-    return btf::fail(btf::ErrorCode::invalid_argument, "- cannot be compared with a directory");
+    return btf::fail(btf::ErrorCode::invalid_argument,
+                     "- (stdin) cannot be compared with a directory");
   const std::string actual = left ? in_directory(command.actual, command.golden) : command.actual;
   const std::string golden = right ? in_directory(command.golden, command.actual) : command.golden;
   BTF_ASSIGN(btf::TwoSets sets,
              btf::open_two_sets({actual, command.open_actual}, {golden, command.open_golden}));
-  if (!unlike.empty())
+  if (!no_names.empty())
     if (const auto file = (left ? sets.actual : sets.golden).file(0); !file) {
       btf::Error error = file.error();
-      error.message += unlike;
+      error.message += no_names;
       return Comparison(context, command, std::move(sets)).refuse(error);
     }
   return Comparison(context, command, std::move(sets)).run();
 }
 
-// Two dumps of statistics alone, or one and one that has elements too.
-struct StatisticsPair {
-  btf::StatisticsDump actual;
-  btf::StatisticsDump golden;
-};
+}  // namespace
 
-btf::Result<std::optional<StatisticsPair>> statistics_of(const DiffCommand& command) {
-  BTF_ASSIGN(auto actual, btf::read_statistics(command.actual));
-  BTF_ASSIGN(auto golden, btf::read_statistics(command.golden));
-  const auto is_alone = [](const auto& dump) { return dump && !dump->has_elements; };
-  if (!is_alone(actual) && !is_alone(golden)) return std::nullopt;
+btf::Result<std::optional<StatisticsPair>> read_statistics_pair(const std::string& actual_path,
+                                                                const std::string& golden_path) {
+  BTF_ASSIGN(auto actual, btf::read_statistics(actual_path));
+  BTF_ASSIGN(auto golden, btf::read_statistics(golden_path));
+  const auto without_elements = [](const auto& dump) { return dump && !dump->has_elements; };
+  if (!without_elements(actual) && !without_elements(golden)) return std::nullopt;
   if (actual && golden) return StatisticsPair{*std::move(actual), *std::move(golden)};
   return std::unexpected(
-      btf::Error{btf::ErrorCode::refused, "holds statistics alone, and " +
-                                              (actual ? command.golden : command.actual) +
-                                              " is no dump of msprobe to compare them with"}
+      btf::Error{btf::ErrorCode::refused,
+                 "holds only statistics, which can be compared with a dump of msprobe; " +
+                     (actual ? golden_path : actual_path) + " is none"}
           .in_file((actual ? actual : golden)->path));
 }
 
-// "max 1.5 against 1.25, norm 3 against 2": what differs.
-std::string apart(const btf::TensorStatistics& actual, const btf::TensorStatistics& golden) {
+namespace {
+
+// Returns the statistics that differ: "max 1.5 against 1.25, norm 3 against 2".
+std::string differing_statistics(const btf::TensorStatistics& actual,
+                                 const btf::TensorStatistics& golden) {
   std::string text;
   const auto add = [&](const char* what, const auto& left, const auto& right) {
     if (!left || !right || *left == *right || (std::isnan(*left) && std::isnan(*right))) return;
@@ -300,22 +298,23 @@ std::string apart(const btf::TensorStatistics& actual, const btf::TensorStatisti
   return text.empty() ? "its bits, by their checksums" : text;
 }
 
-// Elements are what tolerances and all reports but the plain one are of.
-btf::Status check_plain(const DiffCommand& command, const std::string& path) {
+// Fails if options were given that need elements.
+btf::Status check_statistics_options(const DiffCommand& command, const std::string& path) {
   if (command.comparison_options.empty() && !command.json && !command.summary && !command.junit &&
       !command.html && !command.image.path && !command.part && !command.map && !command.listed)
     return {};
   return std::unexpected(
       btf::Error{btf::ErrorCode::invalid_argument,
-                 "holds statistics alone: diff says of these which differ, and takes no options on "
-                 "elements and on reports; btftool layers weighs the differences, with --json, "
-                 "--html and --junit"}
+                 "holds only statistics: diff prints which of them differ, without tolerances and "
+                 "reports; use btftool layers to judge the differences, with --json, --html and "
+                 "--junit"}
           .in_file(path));
 }
 
 btf::Result<int> compare_statistics(const Context& context, const DiffCommand& command,
                                     const StatisticsPair& pair) {
-  BTF_TRY(check_plain(command, (pair.actual.has_elements ? pair.golden : pair.actual).path));
+  BTF_TRY(check_statistics_options(command,
+                                   (pair.actual.has_elements ? pair.golden : pair.actual).path));
   BTF_ASSIGN(const btf::LayerReport report, btf::compare_statistics(pair.actual, pair.golden, {}));
   const auto by_name = [](const btf::StatisticsDump& dump) {
     std::map<std::string, const btf::TensorStatistics*> tensors;
@@ -341,7 +340,7 @@ btf::Result<int> compare_statistics(const Context& context, const DiffCommand& c
       std::string least;
       if (layer.figures && layer.figures->relative_error > 0)
         least = ": an error of at least " + btf::percent_text(layer.figures->relative_error);
-      line(layer.golden, "different: " + apart(left, right) + least);
+      line(layer.golden, "different: " + differing_statistics(left, right) + least);
       ++differ;
     } else if (!layer.figures) {
       line(layer.golden, "not compared: " + layer.trouble);
@@ -376,10 +375,8 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
     BTF_TRY(PictureTarget(command.image).check());
   }
   if (command.from_json) return run_rejudge(context, command);
-  if (!command.from_json) {
-    BTF_ASSIGN(const auto statistics, statistics_of(command));
-    if (statistics) return compare_statistics(context, command, *statistics);
-  }
+  BTF_ASSIGN(const auto statistics, read_statistics_pair(command.actual, command.golden));
+  if (statistics) return compare_statistics(context, command, *statistics);
   if (command.map) {
     BTF_ASSIGN(command.diff.map, read_name_map(context, *command.map));
   }

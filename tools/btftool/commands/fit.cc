@@ -1,4 +1,4 @@
-// btftool fit: which layers can be of a narrow type, which must stay wide, and why?
+// btftool fit: which layers can run in a smaller dtype, and which must stay in float32.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -30,7 +30,7 @@ class FitPart final : public btf::FitShare {
 
  private:
   ShardPart part_;
-  std::unordered_map<std::uint64_t, std::string> own_;  // names, by number
+  std::unordered_map<std::uint64_t, std::string> own_;  // names of this shard's items by number
 };
 
 FitPart::FitPart(const Context& context, const FitCommand& command)
@@ -49,8 +49,6 @@ void FitPart::take(std::uint64_t number, const btf::MeasuredFit& item) {
   part_.add_measured(part_line(btf::FitPartItem{.number = number, .name = name, .measured = item}),
                      name, item.trouble, read);
 }
-
-// btftool fit: which layers can be of a narrow type, which must stay wide, and why?
 
 std::uint64_t bytes_of(const std::vector<btf::TensorSet>& dumps) {
   std::uint64_t bytes = 0;
@@ -72,7 +70,7 @@ btf::Result<std::vector<btf::TensorSet>> open_dumps(const Context& context,
   return dumps;
 }
 
-// `share`: nullptr, where all is measured here.
+// `share` has the measurements of shards. If it is nullptr, everything is measured here.
 btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command,
                                   btf::FitShare* share, btf::PageOrigin& origin) {
   BTF_ASSIGN(std::vector<btf::TensorSet> dumps, open_dumps(context, command));
@@ -111,10 +109,12 @@ void warn_of_names(const Context& context, const btf::FitOfType& type) {
     unnamed += layer.state == btf::FitState::wide && !layer.named ? 1 : 0;
   if (unnamed > 0)
     context.log.warning(counted(unnamed, "layer") +
-                        " of the list without a name in the model: named by the first output");
+                        " of the list have no name in the model: the name of their first output is "
+                        "used");
 }
 
-btf::Result<int> tell(const Context& context, const FitCommand& command, btf::FitShare* share) {
+btf::Result<int> judge_and_report(const Context& context, const FitCommand& command,
+                                  btf::FitShare* share) {
   if (command.html) {
     BTF_TRY(btf::check_output(*command.html));
   }
@@ -129,7 +129,7 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
                                         .color = context.out.colored()}));
   bool trouble = !report.troubles.empty();
   if (command.html) {
-    take_given_date(origin);
+    set_date_from_environment(origin);
     if (const btf::Status written = btf::write_text(*command.html, btf::html(report, origin));
         !written) {
       trouble = true;
@@ -146,7 +146,7 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
     context.log.error(written.error().in_file(emit.path));
   }
   if (!command.emit.empty() && !report.types.empty()) warn_of_names(context, report.types[0]);
-  Limited warned;
+  MessageLimit warned;
   for (const std::string& warning : report.warnings)
     if (warned.pass()) context.log.warning(warning);
   if (warned.held_back() > 0)
@@ -156,27 +156,29 @@ btf::Result<int> tell(const Context& context, const FitCommand& command, btf::Fi
   return btf::fits(report) ? kSame : kDifferent;
 }
 
-// A model among dumps is mostly the network of which they are.
-void note_forgotten_graph(const Context& context, const FitCommand& command) {
+// A model among the dumps is most likely their network.
+void warn_of_model(const Context& context, const FitCommand& command) {
   if (command.fit.graph || command.dumps.size() < 2) return;
   for (const std::string& dump : command.dumps)
     if (dump.ends_with(".onnx"))
-      context.log.warning(dump + " is taken as a dump of numbers, like the others; --graph " +
-                          dump + " takes it as the network that the dumps are of");
+      context.log.warning(dump +
+                          " is read as a dump, like the others; to use it as the network "
+                          "of the dumps, write --graph " +
+                          dump);
 }
 
 }  // namespace
 
 btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
-  note_forgotten_graph(context, command);
-  return command.part ? run_shard(context, command) : tell(context, command, nullptr);
+  warn_of_model(context, command);
+  return command.part ? run_shard(context, command) : judge_and_report(context, command, nullptr);
 }
 
 btf::Result<int> merge_fit(const Context& context, const btf::Parts& parts,
                            const FitCommand& command) {
   BTF_ASSIGN(auto merged,
              btf::read_measured_fit(parts, parts.head().options, context.global.execution()));
-  return tell(context, command, &merged);
+  return judge_and_report(context, command, &merged);
 }
 
 }  // namespace btftool

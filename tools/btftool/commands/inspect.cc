@@ -1,4 +1,4 @@
-// btftool inspect: the contents of files. Headers only, unless values are requested.
+// btftool inspect: prints the contents of files. Reads only headers, unless values are requested.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,22 +29,19 @@
 namespace btftool {
 namespace {
 
-// The details that the page of --html needs beside those on the screen.
-
-// inspect as one JSON document, written as it grows: a file of a million records needs no million
-// objects.
-
+// The JSON document of inspect. It is written as it grows, so that a file with a million records
+// does not need a million objects.
 class InspectJson {
  public:
   InspectJson(Output& out, const InspectOptions& options);
 
   void begin(const btf::TensorFile& file);
-  // Instead of a file that could not be opened.
+  // Adds a file that could not be opened, in place of begin() and end().
   void unreadable(const std::string& path, const btf::Error& error);
   void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
   void broken(const btf::Error& error, std::uint64_t tensor);
-  void odd(const btf::Error& error);  // of the file as a whole
-  void end();                         // of a file
+  void warn(const btf::Error& error);  // about the file as a whole
+  void end();                          // ends a file
 
   void close(const Json& members);
 
@@ -60,9 +57,9 @@ class InspectJson {
   const InspectOptions& options_;
   JsonDocument document_;
   bool btf_ = true;
-  JsonText object_;            // used again for every tensor
-  FindingTally tally_{false};  // of a file
-  Json findings_;              // those that are shown
+  JsonText object_;            // reused for every tensor
+  FindingTally tally_{false};  // of the current file
+  Json findings_;              // the findings that are shown
 };
 
 btf::Result<btf::SetTensor> only_tensor(const btf::TensorSet& set, const InspectOptions& options) {
@@ -78,7 +75,7 @@ btf::Result<btf::SetTensor> only_tensor(const btf::TensorSet& set, const Inspect
   if (count != 1)
     return btf::fail(
         btf::ErrorCode::invalid_argument,
-        fmt::format("--image draws one tensor, and these are {}: --tensor selects", count));
+        fmt::format("--image draws one tensor, but there are {}: select one by --tensor", count));
   return set.tensor(chosen.front());
 }
 
@@ -88,7 +85,7 @@ std::string facts_text(const btf::PictureFacts& facts, bool own) {
   if (facts.tiles > 1)
     text += fmt::format("{} tiles, {} side by side, of ", facts.tiles, facts.across);
   text += fmt::format("{} x {} elements", facts.rows, facts.columns);
-  text += own ? "; colours of each tile for itself"
+  text += own ? "; a colour scale for each tile"
               : fmt::format("; colours from {} to {}", short_number(facts.least),
                             short_number(facts.greatest));
   return text + specials_text(facts);
@@ -103,7 +100,7 @@ btf::Result<int> inspect_image(const Context& context, const InspectOptions& opt
   BTF_ASSIGN(const auto file, set.file(chosen.member));
   BTF_ASSIGN(const btf::TensorInfo tensor, file->tensor(chosen.index));
   BTF_TRY(file->check_overlap(tensor));
-  btf::PictureOptions draw = target.draw();
+  btf::PictureOptions draw = target.draw_options();
   draw.execution = context.global.execution();
   draw.execution.cancel = &watch_interrupts();
   if (options.at) {
@@ -123,7 +120,7 @@ btf::Result<int> inspect_image(const Context& context, const InspectOptions& opt
 
 constexpr std::uint32_t kBins = 32;
 
-// The options with statistics, a histogram and channels.
+// Adds what the HTML page needs: statistics, a histogram and channels.
 InspectOptions for_page(InspectOptions options) {
   btf::DistributionOptions& asked = options.distribution;
   if (options.stats && asked.bins == 0 && asked.percentiles.empty())
@@ -139,8 +136,8 @@ btf::InspectedTensor page_details(const InspectDetails& details) {
       .stats = details.stats, .distribution = details.distribution, .channels = details.channels};
 }
 
-// Takes back what for_page() added.
-void keep_asked_for(InspectDetails& details, const InspectOptions& options) {
+// Removes what was only read because of for_page().
+void remove_page_details(InspectDetails& details, const InspectOptions& options) {
   if (!options.stats) details.stats.reset();
   if (!options.stats) details.distribution.reset();
   if (options.by_axis) return;
@@ -165,7 +162,6 @@ void InspectJson::begin(const btf::TensorFile& file) {
   findings_ = Json::array();
 }
 
-// A file that could not be opened.
 void InspectJson::unreadable(const std::string& path, const btf::Error& error) {
   const auto findings =
       error.finding.empty() ? Json::array() : Json::array({json_finding(error, std::nullopt)});
@@ -200,7 +196,7 @@ void InspectJson::broken(const btf::Error& error, std::uint64_t tensor) {
     findings_.push_back(json_finding(error, tensor));
 }
 
-void InspectJson::odd(const btf::Error& error) {
+void InspectJson::warn(const btf::Error& error) {
   take({btf::Severity::warning, error.finding, std::nullopt, error.offset, error.message});
 }
 
@@ -283,8 +279,6 @@ Json InspectJson::at(const InspectDetails& details) {
   return json;
 }
 
-// btftool inspect: the contents of files. Headers only, unless values are requested.
-
 class Inspection {
  public:
   Inspection(const Context& context, const InspectOptions& options)
@@ -313,7 +307,7 @@ class Inspection {
     const std::string title = options_.files.size() == 1
                                   ? first
                                   : fmt::format("{} and {} more", first, options_.files.size() - 1);
-    take_given_date(origin_);
+    set_date_from_environment(origin_);
     if (const btf::Status done = btf::write_text(*options_.html, page_->finish(title, origin_));
         !done) {
       context_.log.error(done.error());
@@ -360,7 +354,7 @@ class Inspection {
     }
   }
 
-  // `left_out`: copies of tensors that another file has.
+  // `left_out` are the tensors that are copies of tensors in another file.
   void inspect_member(const btf::TensorSet& set, std::uint64_t member,
                       const std::vector<std::uint64_t>& left_out) {
     const auto file = set.file(member);
@@ -375,7 +369,7 @@ class Inspection {
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i)
       if (!std::ranges::binary_search(left_out, i)) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
-      if (json_) json_->odd(context_.names.translate(complete.error()));
+      if (json_) json_->warn(context_.names.translate(complete.error()));
       context_.log.warning(complete.error().text());
     }
     end(**file);
@@ -388,7 +382,7 @@ class Inspection {
       const auto first = set.tensor(*at);
       const auto file = first ? set.file(first->member) : std::unexpected(first.error());
       if (!file) return give_up(set.path(), file.error());
-      // All of this file that are named one after the other.
+      // The run of selected tensors that are in this file.
       std::vector<std::uint64_t> indices;
       for (; at != selection->end(); ++at) {
         const auto tensor = set.tensor(*at);
@@ -401,7 +395,7 @@ class Inspection {
     }
   }
 
-  // `tensors`: those that are shown; nothing: all.
+  // `tensors` are those that are shown; all if unset.
   void begin(const btf::TensorFile& file,
              const std::optional<std::vector<std::uint64_t>>& tensors) {
     errors_ = {};
@@ -424,7 +418,8 @@ class Inspection {
     if (json_) json_->end();
   }
 
-  // `all`: the records are looked at together, so that overlap can be seen at no extra cost.
+  // If `all` is set, every record of the file is inspected, so overlaps can be found at no extra
+  // cost.
   void inspect(const btf::TensorFile& file, std::uint64_t index, bool all) {
     auto tensor = file.tensor(index);
     if (tensor)
@@ -444,7 +439,7 @@ class Inspection {
       if (details && details->dtype) looked_at.dtype = details->dtype;
       page_->take(looked_at, details ? page_details(*details)
                                      : btf::InspectedTensor{.trouble = details.error().message});
-      if (details) keep_asked_for(*details, options_);
+      if (details) remove_page_details(*details, options_);
     }
     const InspectDetails none;
     const InspectDetails& shown = details ? *details : none;
@@ -454,24 +449,24 @@ class Inspection {
     if (shown.no_channels) complain(file.about(index, *shown.no_channels));
     if (details) return;
     const btf::Error error = file.about(index, details.error());
-    // An unknown dtype or layout is in the listing already; a bad --at is not an error in the file.
+    // An unknown dtype or layout is in the listing already, and a bad --at is no error of the file.
     if (json_ && !error.finding.empty()) json_->broken(context_.names.translate(error), index);
     complain(error);
   }
 
   const Context& context_;
   const InspectOptions& options_;
-  InspectOptions wanted_;  // with what the page needs
+  InspectOptions wanted_;  // options_, and what the page needs
   InspectText text_;
   std::unique_ptr<InspectJson> json_;
   std::optional<btf::InspectPage> page_;
   btf::PageOrigin origin_;
-  std::optional<Progress> progress_;  // of one file
+  std::optional<Progress> progress_;  // of the current file
   btf::Execution execution_;
   std::vector<std::string> others_;
-  Limited unreadable_;  // of a set
-  Limited errors_;      // of a file
-  Limited warnings_;
+  MessageLimit unreadable_;  // per operand
+  MessageLimit errors_;      // per file
+  MessageLimit warnings_;
   bool trouble_ = false;
 };
 
@@ -499,7 +494,7 @@ btf::Result<int> run_inspect(const Context& context, const InspectOptions& optio
   if (options.files.size() == 1 && !options.open.spec && btf::is_engine_list(options.files[0])) {
     if (options.html)
       return btf::fail(btf::ErrorCode::unsupported,
-                       options.files[0] + ": a layer list has no data to make a page of");
+                       options.files[0] + ": a layer list has no data for an HTML page");
     BTF_TRY(inspect_engine(context, options, options.files[0]));
     return kSame;
   }

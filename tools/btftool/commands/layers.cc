@@ -1,4 +1,4 @@
-// btftool layers: two sets of dumped layers: which broke first, by how much, why?
+// btftool layers: compares the layers that two runs dumped.
 #include "btf/layers.h"
 
 #include <cstdint>
@@ -43,10 +43,10 @@ class LayerPart final : public btf::LayerShare {
 
   const LayersCommand& command_;
   ShardPart part_;
-  std::unordered_map<std::uint64_t, Own> own_;  // by number
+  std::unordered_map<std::uint64_t, Own> own_;  // this shard's layers by number
 };
 
-// The files that options name: what is in them decides.
+// Files named by options, whose contents the result depends on.
 std::vector<std::optional<std::string>> files_of(const LayersCommand& command) {
   return {command.map, command.order};
 }
@@ -78,8 +78,6 @@ void LayerPart::take(std::uint64_t number, const btf::MeasuredLayer& layer) {
                      own.name, layer.trouble, read);
 }
 
-// btftool layers: two sets of dumped layers: which broke first, by how much, why?
-
 std::uint64_t bytes_of(const btf::TensorSet& set) {
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < set.member_count(); ++i) bytes += set.bytes(i);
@@ -98,8 +96,8 @@ btf::Result<std::optional<btf::TensorSet>> open_other(const std::optional<std::s
   return std::optional(std::move(set));
 }
 
-// The texts of the files with names.
-btf::Status take_names(const Context& context, const LayersCommand& command,
+// Reads the files of --map and --order.
+btf::Status read_names(const Context& context, const LayersCommand& command,
                        btf::LayerOptions& options) {
   if (command.map) {
     BTF_ASSIGN(options.map, read_name_map(context, *command.map));
@@ -112,7 +110,6 @@ btf::Status take_names(const Context& context, const LayersCommand& command,
   return {};
 }
 
-// The sets that are compared, opened.
 struct LayerInputs {
   btf::LayerOptions options;
   btf::TwoSets sets;
@@ -124,7 +121,7 @@ struct LayerInputs {
 btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand& command) {
   btf::LayerOptions options = command.layers;
   options.execution.cancel = &watch_interrupts();
-  BTF_TRY(take_names(context, command, options));
+  BTF_TRY(read_names(context, command, options));
   btf::SetDiffOptions sides{.actual = options.actual, .golden = options.golden};
   sides.each.execution = options.execution;
   BTF_ASSIGN(btf::TwoSets sets, btf::open_sets(command.actual, command.golden, sides));
@@ -143,28 +140,7 @@ btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand
                      .others = std::move(others)};
 }
 
-// Dumps of statistics alone, or of one beside elements, which has statistics too.
-struct StatisticsInputs {
-  btf::StatisticsDump actual;
-  btf::StatisticsDump golden;
-};
-
-// Nothing: neither side is one.
-btf::Result<std::optional<StatisticsInputs>> statistics_of(const LayersCommand& command) {
-  BTF_ASSIGN(auto actual, btf::read_statistics(command.actual));
-  BTF_ASSIGN(auto golden, btf::read_statistics(command.golden));
-  const auto is_alone = [](const auto& dump) { return dump && !dump->has_elements; };
-  if (!is_alone(actual) && !is_alone(golden)) return std::nullopt;
-  if (!actual || !golden)
-    return std::unexpected(
-        btf::Error{btf::ErrorCode::refused, "holds statistics alone, and " +
-                                                (actual ? command.golden : command.actual) +
-                                                " is no dump of msprobe to compare them with"}
-            .in_file((actual ? actual : golden)->path));
-  return StatisticsInputs{*std::move(actual), *std::move(golden)};
-}
-
-// Of the options those that are about elements mean nothing here.
+// Fails if an option was given that needs elements.
 btf::Status check_for_statistics(const LayersCommand& command, const std::string& path) {
   const btf::LayerOptions& options = command.layers;
   const bool scaled = options.dequantize || options.actual_scale || options.golden_scale;
@@ -178,16 +154,16 @@ btf::Status check_for_statistics(const LayersCommand& command, const std::string
   if (option == nullptr) return {};
   return std::unexpected(
       btf::Error{btf::ErrorCode::invalid_argument,
-                 "holds statistics alone, and " + std::string(option) + " needs elements"}
+                 "holds only statistics, but " + std::string(option) + " needs elements"}
           .in_file(path));
 }
 
 btf::Result<btf::LayerRun> compare_statistics(const Context& context, const LayersCommand& command,
-                                              const StatisticsInputs& dumps) {
+                                              const StatisticsPair& dumps) {
   BTF_TRY(check_for_statistics(command,
                                (dumps.actual.has_elements ? dumps.golden : dumps.actual).path));
   btf::LayerOptions options = command.layers;
-  BTF_TRY(take_names(context, command, options));
+  BTF_TRY(read_names(context, command, options));
   BTF_ASSIGN(btf::LayerReport report, btf::compare_statistics(dumps.actual, dumps.golden, options));
   return btf::LayerRun{.actual = command.actual,
                        .golden = command.golden,
@@ -201,7 +177,7 @@ btf::Result<btf::LayerRun> compare_statistics(const Context& context, const Laye
 
 btf::TensorSet* pointer_to(std::optional<btf::TensorSet>& set) { return set ? &*set : nullptr; }
 
-// `share`: nullptr, where all is measured here.
+// `share` has the measurements of shards. If it is nullptr, everything is measured here.
 btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& command,
                                    btf::LayerShare* share) {
   BTF_ASSIGN(LayerInputs inputs, open_inputs(context, command));
@@ -260,20 +236,20 @@ btf::Result<btf::LayerRun> judge_again(const LayersCommand& command) {
   return run;
 }
 
-void tell_all(const std::vector<std::string>& texts, auto&& tell) {
-  Limited shown;
+void log_limited(const std::vector<std::string>& texts, auto&& log) {
+  MessageLimit shown;
   for (const std::string& text : texts)
-    if (shown.pass()) tell(text);
-  if (shown.held_back() > 0) tell("and " + std::to_string(shown.held_back()) + " more");
+    if (shown.pass()) log(text);
+  if (shown.held_back() > 0) log("and " + std::to_string(shown.held_back()) + " more");
 }
 
-// Files that could not be read and layers that could not be measured.
+// Returns messages about files that could not be read and layers that could not be measured.
 std::vector<std::string> errors_of(const btf::LayerReport& report) {
   std::vector<std::string> texts = report.troubles;
-  std::map<std::string, std::uint64_t> more;  // of statistics, by why
+  std::map<std::string, std::uint64_t> more;  // counts by reason, for statistics
   for (const btf::Layer& layer : report.layers) {
     if (layer.state != btf::LayerState::unmeasured) continue;
-    // Many have the same reason there, as that there are checksums alone.
+    // With statistics many layers have the same reason, such as a dump with only checksums.
     if (report.statistics_only && more[layer.note]++ > 0) continue;
     texts.push_back("'" + printable(layer.name()) + "' could not be measured: " + layer.note);
   }
@@ -289,7 +265,8 @@ int exit_code(const btf::LayerRun& run) {
   return btf::all_well(report, run.judge) ? kSame : kDifferent;
 }
 
-btf::Result<int> tell(const Context& context, const LayersCommand& command, btf::LayerRun run) {
+btf::Result<int> report_run(const Context& context, const LayersCommand& command,
+                            btf::LayerRun run) {
   run.report = context.names.translate(std::move(run.report));
   run.member_names = [&context](std::string text) {
     return context.names.translate(std::move(text));
@@ -323,12 +300,12 @@ btf::Result<int> tell(const Context& context, const LayersCommand& command, btf:
     run.origin = page_origin(command_line("layers", command.result_options,
                                           std::span(operands).first(command.from_json ? 0 : 2)));
     run.origin.newest_input = newest;
-    take_given_date(run.origin);
+    set_date_from_environment(run.origin);
     written(btf::write_text(*command.html, btf::html(run)));
   }
-  tell_all(report.warnings, [&](const std::string& text) { context.log.warning(text); });
+  log_limited(report.warnings, [&](const std::string& text) { context.log.warning(text); });
   const std::vector<std::string> errors = errors_of(report);
-  tell_all(errors, [&](const std::string& text) { context.log.error(text); });
+  log_limited(errors, [&](const std::string& text) { context.log.error(text); });
   if (unwritten) return kTrouble;
   return command.pairs && errors.empty() ? kSame : exit_code(run);
 }
@@ -337,25 +314,26 @@ btf::Result<int> tell(const Context& context, const LayersCommand& command, btf:
 
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
   if (!command.from_json) {
-    BTF_ASSIGN(const auto statistics, statistics_of(command));
+    BTF_ASSIGN(const auto statistics, read_statistics_pair(command.actual, command.golden));
     if (statistics) {
       BTF_ASSIGN(btf::LayerRun run, compare_statistics(context, command, *statistics));
-      return tell(context, command, std::move(run));
+      return report_run(context, command, std::move(run));
     }
   }
   if (command.part) return run_shard(context, command);
   BTF_ASSIGN(btf::LayerRun run,
              command.from_json ? judge_again(command) : compare(context, command, nullptr));
-  return tell(context, command, std::move(run));
+  return report_run(context, command, std::move(run));
 }
 
 btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
                               const LayersCommand& command) {
-  BTF_ASSIGN(std::vector<std::string> words, deciding(parts.head().options, files_of(command)));
+  BTF_ASSIGN(std::vector<std::string> words,
+             result_options(parts.head().options, files_of(command)));
   BTF_ASSIGN(auto merged,
              btf::read_measured_layers(parts, std::move(words), context.global.execution()));
   BTF_ASSIGN(btf::LayerRun run, compare(context, command, &merged));
-  return tell(context, command, std::move(run));
+  return report_run(context, command, std::move(run));
 }
 
 }  // namespace btftool

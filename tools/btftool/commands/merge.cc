@@ -1,4 +1,4 @@
-// btftool merge: the report of one run, out of the parts that its shards have made.
+// btftool merge: makes one report of the parts that shards have written.
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -21,7 +21,8 @@ namespace {
 
 using btf::ErrorCode;
 
-// The command that made the parts. What the items were is in the parts; layers reads files again.
+// Returns the command that made the parts. The parts have the items, so options that choose files
+// are left out, except for layers, which opens the files again.
 btf::Result<Invocation> command_of(const btf::PartHead& head) {
   std::vector<std::string> words{"btftool", head.command};
   for (const std::string& option : head.options)
@@ -34,12 +35,12 @@ btf::Result<Invocation> command_of(const btf::PartHead& head) {
   for (std::string& word : words) argv.push_back(word.data());
   auto parsed = parse_command_line(static_cast<int>(argv.size()), argv.data());
   if (auto* invocation = std::get_if<Invocation>(&parsed)) return std::move(*invocation);
-  const auto* wrong = std::get_if<UsageError>(&parsed);
-  return btf::fail(ErrorCode::malformed, "the options of the parts cannot be used: " +
-                                             (wrong != nullptr ? wrong->message : head.command));
+  const auto* error = std::get_if<UsageError>(&parsed);
+  return btf::fail(ErrorCode::malformed, "the options in the parts cannot be used: " +
+                                             (error != nullptr ? error->message : head.command));
 }
 
-// Reports that were asked for and that a command does not have.
+// Fails if an option for a report was given that the merged command does not have.
 btf::Status check_reports_of(std::string_view command, const MergeCommand& merge,
                              std::initializer_list<std::string_view> known) {
   const DiffCommand& asked = merge.reports;
@@ -53,9 +54,9 @@ btf::Status check_reports_of(std::string_view command, const MergeCommand& merge
       {!merge.emit.empty(), "--emit"}};
   for (const auto& [is_given, option] : given)
     if (is_given && std::ranges::find(known, option) == known.end())
-      return btf::fail(ErrorCode::invalid_argument, std::string(option) + " is no report of " +
-                                                        std::string(command) +
-                                                        ", whose parts these are");
+      return btf::fail(
+          ErrorCode::invalid_argument,
+          std::string(option) + " does not apply: the parts are of " + std::string(command));
   return {};
 }
 
@@ -104,21 +105,21 @@ class Merge {
     fit.all = asked_.all;
     fit.html = asked_.html;
     fit.emit = command_.emit;
-    if (const std::string trouble = emit_error(fit); !trouble.empty())
-      return btf::fail(ErrorCode::invalid_argument, trouble);
+    if (const std::string error = emit_error(fit); !error.empty())
+      return btf::fail(ErrorCode::invalid_argument, error);
     return merge_fit(context_, parts_, fit);
   }
 
   btf::Result<int> operator()(const auto&) const {
     return btf::fail(ErrorCode::malformed,
-                     "btftool " + parts_.head().command + " has no shards to merge");
+                     "the parts are of '" + parts_.head().command + "', which has no shards");
   }
 
  private:
   const Context& context_;
   const btf::Parts& parts_;
   const MergeCommand& command_;
-  const DiffCommand& asked_;  // of it
+  const DiffCommand& asked_;  // command_.reports
 };
 
 }  // namespace

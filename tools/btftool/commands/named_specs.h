@@ -1,4 +1,4 @@
-// Specs of files and tensors by their names.
+// Specs that apply to files and tensors by name.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace btftool {
 
-// An error if a spec matches nothing in any of the operands. stdin, which can be read only once, is
-// not checked.
+// Fails if a spec matches nothing in any of the operands. Checks nothing if one of them is stdin,
+// which can be read only once.
 btf::Status check_named_specs(std::span<const std::string> operands, const btf::OpenOptions& open);
 
 }  // namespace btftool

@@ -1,5 +1,4 @@
-// btftool types: dtypes and layouts as tables, and one of them, or a format in TensorRT's words,
-// explained.
+// btftool types: lists dtypes and layouts, or explains one of them or a format of TensorRT.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +21,8 @@
 namespace btftool {
 namespace {
 
-constexpr std::uint64_t kMaxDrawn = 512;   // stored elements
-constexpr std::size_t kBehindOffset = 10;  // columns of the offset and the blanks about it
+constexpr std::uint64_t kMaxDrawn = 512;  // stored elements
+constexpr std::size_t kOffsetWidth = 10;  // columns of the offset and the blanks around it
 
 using btf::DTypeInfo;
 using btf::LayoutSpec;
@@ -42,7 +41,7 @@ std::string_view kind_of(const DTypeInfo& row) {
   return "";
 }
 
-// Exact: a double does not hold all integers of 64 bits.
+// Exact, as a double cannot hold all 64-bit integers.
 struct IntegerRange {
   std::int64_t least = 0;
   std::uint64_t most = 0;
@@ -55,7 +54,7 @@ IntegerRange integer_range(const DTypeInfo& row) {
   return {.least = -static_cast<std::int64_t>(all / 2) - 1, .most = all / 2};
 }
 
-// The range of a float, and its steps: a double holds all of them.
+// The range and the steps of a floating-point dtype, all of which a double can hold.
 struct Range {
   double least = 0;
   double most = 0;
@@ -66,7 +65,8 @@ struct Range {
 
 Range range_of(const btf::FloatGeometry& fp) {
   using enum btf::FloatSpecials;
-  // All exponent bits set are no number, or the last mantissa is none.
+  // All exponent bits set is not a number in some dtypes; in others only the largest mantissa with
+  // them is not.
   const bool top_is_special =
       fp.specials == ieee || (fp.specials == nan_only && fp.mantissa_bits == 0);
   const int top = (1 << fp.exponent_bits) - 1 - (top_is_special ? 1 : 0) - fp.bias;
@@ -170,9 +170,9 @@ Json layout_json(const LayoutSpec& row) {
   return json;
 }
 
-// As narrow as the cells allow; what does not fit of the last column goes on below it.
-void tell_fitting(Output& out, const std::vector<std::vector<std::string>>& rows,
-                  std::vector<Column> columns) {
+// Prints a table as narrow as the cells allow. A long last cell continues below it.
+void print_table(Output& out, const std::vector<std::vector<std::string>>& rows,
+                 std::vector<Column> columns) {
   for (const std::vector<std::string>& row : rows) widen(columns, row);
   fit(columns, SIZE_MAX);
   std::size_t last = 0;
@@ -180,22 +180,22 @@ void tell_fitting(Output& out, const std::vector<std::vector<std::string>>& rows
   for (const std::vector<std::string>& row : rows) out.line(row_text(columns, row), last);
 }
 
-void tell_tables_fitting(Output& out) {
+void print_tables_on_terminal(Output& out) {
   std::vector<std::vector<std::string>> rows{{"dtype", "bits", "kind", "other names"}};
   for (const DTypeInfo& row : btf::dtypes())
     rows.push_back({std::string(row.name), std::to_string(row.bits), std::string(kind_of(row)),
                     joined(row.aliases)});
-  tell_fitting(out, rows, {{}, {.right = true}, {}, {}});
+  print_table(out, rows, {{}, {.right = true}, {}, {}});
   out.line("");
   rows = {{"layout", "rank", "other names", "TensorRT holds"}};
   for (const LayoutSpec& row : btf::layouts())
     rows.push_back(
         {name_of(row), fmt::format("{}+", row.min_rank), joined(row.aliases), held_types(row)});
-  tell_fitting(out, rows, {{}, {.right = true}, {}, {}});
+  print_table(out, rows, {{}, {.right = true}, {}, {}});
 }
 
-void tell_tables(Output& out) {
-  if (fits_columns()) return tell_tables_fitting(out);
+void print_tables(Output& out) {
+  if (fits_columns()) return print_tables_on_terminal(out);
   out.line("dtype               bits  kind      other names");
   for (const DTypeInfo& row : btf::dtypes())
     out.line(fmt::format("{:<18}  {:>4}  {:<8}  {}", row.name, row.bits, kind_of(row),
@@ -207,7 +207,7 @@ void tell_tables(Output& out) {
                          joined(row.aliases), held_types(row)));
 }
 
-void tell_dtype(Output& out, const DTypeInfo& row) {
+void print_dtype(Output& out, const DTypeInfo& row) {
   out.line(fmt::format("{}: {} of {} bits, code {} in BTF", row.name, kind_of(row), row.bits,
                        row.code()));
   if (const std::string others = joined(row.aliases); !others.empty())
@@ -234,8 +234,8 @@ void tell_dtype(Output& out, const DTypeInfo& row) {
   out.line("  has              " + specials_of(row));
 }
 
-// The elements in the order of memory, a line for each step of all but the innermost axis; dots are
-// padding.
+// Prints the elements in memory order, with a line for each step of all but the innermost axis.
+// Dots are padding.
 void draw(Output& out, const btf::StridedLayout& storage) {
   if (storage.storage_elements > kMaxDrawn || storage.elements() == 0) return;
   std::vector<std::string> cells(storage.storage_elements);
@@ -259,7 +259,7 @@ void draw(Output& out, const btf::StridedLayout& storage) {
     for (std::uint64_t i = at; i < std::min<std::uint64_t>(at + line, cells.size()); ++i)
       text += " " + pad_right(cells[i].empty() ? "." : cells[i], width);
     text.resize(text.find_last_not_of(' ') + 1);
-    out.line(text, kBehindOffset);
+    out.line(text, kOffsetWidth);
   }
 }
 
@@ -270,7 +270,7 @@ std::string list_of(const btf::Dims& numbers) {
   return text;
 }
 
-void tell_storage(Output& out, const btf::StridedLayout& storage, btf::DType dtype) {
+void print_storage(Output& out, const btf::StridedLayout& storage, btf::DType dtype) {
   out.line(fmt::format("  dims {}: {} in {}", btf::dims_text(storage.dims),
                        counted(btf::storage_bytes(storage, dtype), "byte"), btf::info(dtype).name));
   out.line("  strides          " + list_of(storage.strides) + " elements" +
@@ -288,11 +288,13 @@ btf::Result<btf::Dims> dims_in(const std::string& text) {
   auto spec = btf::parse_tensor_spec("int8:" + text);
   if (!spec || !spec->storage)
     return btf::fail(btf::ErrorCode::invalid_argument,
-                     "'" + text + "' is no shape: dims are numbers with x between them");
+                     "'" + text +
+                         "' is not a shape: expected numbers with x between them, such "
+                         "as 1x3x2x2");
   return spec->storage->dims;
 }
 
-btf::Status tell_layout(Output& out, const LayoutSpec& row, const std::optional<btf::Dims>& dims) {
+btf::Status print_layout(Output& out, const LayoutSpec& row, const std::optional<btf::Dims>& dims) {
   out.line(fmt::format("{}: code {} in BTF, tensors of rank {} and more", name_of(row), row.code(),
                        row.min_rank));
   if (const std::string others = joined(row.aliases); !others.empty())
@@ -313,24 +315,24 @@ btf::Status tell_layout(Output& out, const LayoutSpec& row, const std::optional<
           ? btf::DType::int8
           : btf::DType::float16;
   BTF_ASSIGN(const btf::StridedLayout storage, btf::resolve(row.layout, *dims, dtype));
-  tell_storage(out, storage, dtype);
+  print_storage(out, storage, dtype);
   return {};
 }
 
-btf::Status tell_logged(Output& out, const std::string& text,
-                        const std::optional<btf::Dims>& dims) {
+btf::Status print_logged(Output& out, const std::string& text,
+                         const std::optional<btf::Dims>& dims) {
   BTF_ASSIGN(const btf::LoggedFormat format, btf::parse_logged_format(text));
   if (dims) {
     BTF_ASSIGN(const btf::LoggedStorage found, btf::resolve(format, *dims));
     out.line(text + ": " + std::string(btf::info(format.dtype).name) + ", " +
              (found.layout ? name_of(btf::spec(*found.layout)) : "strides of no layout"));
-    tell_storage(out, found.storage, format.dtype);
+    print_storage(out, found.storage, format.dtype);
     return {};
   }
   const std::vector<btf::LoggedShape> shapes = btf::shapes_of(format);
   if (shapes.empty())
     out.line(text + ": " + std::string(btf::info(format.dtype).name) +
-             ", strides of no layout without padding; with dims behind it, it is a spec");
+             ", not the strides of a layout without padding; with dims after it, it is a spec");
   for (const btf::LoggedShape& shape : shapes) {
     std::string said;
     for (std::uint32_t d = 0; d < shape.dims.size(); ++d) {
@@ -347,8 +349,8 @@ btf::Status tell_logged(Output& out, const std::string& text,
   return {};
 }
 
-btf::Status tell_sentence(Output& out, const std::string& text,
-                          const std::optional<btf::Dims>& dims) {
+btf::Status print_sentence(Output& out, const std::string& text,
+                           const std::optional<btf::Dims>& dims) {
   BTF_ASSIGN(const btf::TensorRtFormat format, btf::parse_format_sentence(text));
   out.line(
       text + ": " + std::string(btf::info(format.dtype).name) + ", " +
@@ -360,7 +362,7 @@ btf::Status tell_sentence(Output& out, const std::string& text,
                              : "")));
   if (!dims) return {};
   BTF_ASSIGN(const btf::StridedLayout storage, btf::resolve(format, *dims));
-  tell_storage(out, storage, format.dtype);
+  print_storage(out, storage, format.dtype);
   return {};
 }
 
@@ -370,10 +372,10 @@ btf::Status explain(Output& out, const TypesOptions& options) {
   if (options.shape) {
     BTF_ASSIGN(dims, dims_in(*options.shape));
   }
-  if (btf::is_logged_format(what)) return tell_logged(out, what, dims);
-  if (btf::is_format_sentence(what)) return tell_sentence(out, what, dims);
+  if (btf::is_logged_format(what)) return print_logged(out, what, dims);
+  if (btf::is_format_sentence(what)) return print_sentence(out, what, dims);
   if (const auto dtype = btf::parse_dtype(what)) {
-    tell_dtype(out, btf::info(*dtype));
+    print_dtype(out, btf::info(*dtype));
     return {};
   }
   const bool xavier = what.ends_with(":xavier");
@@ -381,9 +383,9 @@ btf::Status explain(Output& out, const TypesOptions& options) {
   if (!layout)
     return btf::fail(btf::ErrorCode::invalid_argument,
                      "'" + what +
-                         "' is no dtype, no layout and no format of TensorRT; btftool "
-                         "types lists them");
-  return tell_layout(
+                         "' is not a dtype, a layout or a format of TensorRT; 'btftool types' "
+                         "lists dtypes and layouts");
+  return print_layout(
       out,
       btf::spec(xavier && *layout == btf::Layout::dla_hwc4 ? btf::Layout::dla_hwc4_xavier
                                                            : *layout),
@@ -401,7 +403,7 @@ btf::Result<int> run_types(const Context& context, const TypesOptions& options) 
   } else if (options.what) {
     BTF_TRY(explain(context.out, options));
   } else {
-    tell_tables(context.out);
+    print_tables(context.out);
   }
   return kSame;
 }

@@ -1,4 +1,4 @@
-// btftool validate and repair: is a file well-formed, and what can be saved of it?
+// The commands validate and repair.
 #include "btf/validate.h"
 
 #include <fmt/format.h>
@@ -27,21 +27,19 @@
 namespace btftool {
 namespace {
 
-// btftool validate: is it well-formed?
-
-// The total for progress; 0 if it is not a file.
+// Returns the size of a file, or 0 if it is not a regular one.
 std::uint64_t size_of(const std::string& path) {
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
   return unknown ? 0 : size;
 }
 
-// Names that a file gives its tensors, looked up where there is something to say of one.
+// Names that a file gives its tensors. The file is only opened if a name is asked for.
 class TensorNames {
  public:
   TensorNames(const std::string& path, const btf::OpenOptions& open) : path_(path), open_(open) {}
 
-  // Empty: it has none, or the file cannot be read twice.
+  // Returns an empty string if the tensor has no name, or if the file cannot be read twice.
   std::string of(const std::optional<std::uint64_t>& tensor) {
     if (!tensor || size_of(path_) == 0) return {};
     if (!file_) file_ = btf::TensorFile::open(path_, open_);
@@ -72,10 +70,10 @@ class Validation {
  private:
   struct File {
     std::string path;
-    const btf::TensorSet* set = nullptr;  // nullptr: it is trouble as a whole, or has no files
-    std::uint64_t member = 0;             // of the set
-    std::string name{};                   // below the operand
-    std::optional<btf::Error> trouble{};  // where there is no set
+    const btf::TensorSet* set = nullptr;  // nullptr if the operand could not be opened
+    std::uint64_t member = 0;             // of `set`
+    std::string name{};                   // path relative to the operand
+    std::optional<btf::Error> error{};    // set if there is no `set`
   };
 
   btf::Result<int> run_shard() {
@@ -96,17 +94,17 @@ class Validation {
   void add(const std::string& path) {
     const std::string base = path.substr(path.rfind('/') + 1);
     auto set = btf::TensorSet::open(path, options_.open);
-    if (!set) return files_.push_back({.path = path, .name = base, .trouble = set.error()});
+    if (!set) return files_.push_back({.path = path, .name = base, .error = set.error()});
     note_others(context_, *set);
     add_others(*set, others_);
     if (set->member_count() == 0)
-      return files_.push_back({.path = path, .name = base, .trouble = btf::no_files(*set)});
+      return files_.push_back({.path = path, .name = base, .error = btf::no_files(*set)});
     sets_.push_back(*std::move(set));
     add(sets_.back());
   }
 
   void add(const btf::TensorSet& set) {
-    std::set<std::string> whole;  // files that are looked at, where a manifest has some of each
+    std::set<std::string> whole;  // files that are added; a manifest may have a file several times
     for (std::uint64_t i = 0; i < set.member_count(); ++i) {
       const btf::SetMember member = set.member(i);
       if (set.trouble(i) == nullptr && !is_part(set.open_options(i)) &&
@@ -121,26 +119,25 @@ class Validation {
     }
   }
 
-  // One tensor of a file is meant, by its offset. Else all of the file is looked at.
+  // Returns true if only one tensor of the file is meant, given by its offset.
   static bool is_part(const btf::Result<btf::OpenOptions>& options) {
     return !options || (options->entry && options->entry->offset);
   }
 
   void validate(const File& file, ValidationReport& report) {
-    if (file.set == nullptr) return validate(file.path, &*file.trouble, options_.open, {}, report);
+    if (file.set == nullptr) return validate(file.path, &*file.error, options_.open, {}, report);
     btf::Result<btf::OpenOptions> options = file.set->open_options(file.member);
-    const btf::Error* trouble = file.set->trouble(file.member);
-    if (!options && trouble == nullptr) trouble = &options.error();
+    const btf::Error* error = file.set->trouble(file.member);
+    if (!options && error == nullptr) error = &options.error();
     if (!is_part(options)) options->entry.reset();
     const auto check_index = [&](const btf::FindingSink& sink) {
       return file.set->check_index(file.member, sink);
     };
-    validate(file.path, trouble, options.value_or(options_.open), check_index, report);
+    validate(file.path, error, options.value_or(options_.open), check_index, report);
   }
 
-  // `trouble`: why it is not looked into. `more`: what else may be found of a file that can be
-  // read.
-  void validate(const std::string& path, const btf::Error* trouble, const btf::OpenOptions& open,
+  // If `error` is set, the file is not read. `more` adds findings for a file that could be read.
+  void validate(const std::string& path, const btf::Error* error, const btf::OpenOptions& open,
                 const std::function<btf::Status(const btf::FindingSink&)>& more,
                 ValidationReport& report) {
     FindingTally tally(options_.all);
@@ -154,13 +151,13 @@ class Validation {
       progress.clear();
       report.found(path, context_.names.translate(finding), names.of(finding.tensor));
     };
-    btf::Status status = trouble != nullptr
-                             ? std::unexpected(*trouble)
+    btf::Status status = error != nullptr
+                             ? std::unexpected(*error)
                              : btf::validate(path, take, open, execution, options_.checks);
     if (status && more && tally.counts().errors == 0) status = more(take);
     progress.clear();
     FileVerdict verdict{.counts = tally.counts()};
-    if (!status) verdict.trouble = context_.names.translate(status.error().in_file(path).text());
+    if (!status) verdict.error = context_.names.translate(status.error().in_file(path).text());
     report.end(path, verdict);
   }
 
@@ -179,8 +176,6 @@ btf::Result<int> run_validate(const Context& context, const ValidateOptions& opt
 }
 
 namespace {
-
-// btftool repair: what can be saved of it?
 
 class Repair {
  public:
@@ -212,22 +207,22 @@ class Repair {
       line(fmt::format("not shown: {}; --all shows them", tally_.counts().hidden_text()));
     command_.json ? print_json(*summary) : verdict(*summary);
     if (summary->bytes == 0) {
-      context_.log.error(fmt::format("{}: nothing can be saved; {} was not written", command_.input,
-                                     command_.output));
+      context_.log.error(fmt::format("{}: no tensor can be saved; {} was not written",
+                                     command_.input, command_.output));
       return kTrouble;
     }
     return summary->lost() + summary->in_doubt > 0 ? kDifferent : kSame;
   }
 
  private:
-  // With an output on stdout, the report goes to stderr.
+  // If the output goes to stdout, the report goes to stderr.
   void line(const std::string& text) {
     if (command_.json || context_.global.quiet) return;
     const std::string whole = printable(command_.input) + ": " + text;
     btf::is_standard_output(command_.output) ? context_.log.note(whole) : context_.out.line(whole);
   }
 
-  void keep(const btf::Finding& finding, const char* outcome, const Json& target) {
+  void add_json(const btf::Finding& finding, const char* outcome, const Json& target) {
     if (!command_.json) return;
     Json json = json_finding(finding);
     json["outcome"] = outcome;
@@ -237,7 +232,7 @@ class Repair {
 
   void damage(const btf::Finding& finding) {
     if (!tally_.take(finding)) return;
-    keep(finding, "damage", nullptr);
+    add_json(finding, "damage", nullptr);
     line(fmt::format("{}: byte {}: {} [{}]", context_.out.red("damaged"), finding.offset,
                      finding.message, finding.code));
   }
@@ -247,7 +242,7 @@ class Repair {
     if (!tally_.take(finding)) return;
     const bool followed = finding.code == "offset-wrong";
     const char* outcome = !tensor.target ? "lost" : followed ? "followed" : "in-doubt";
-    keep(finding, outcome, tensor.target ? json_number(*tensor.target) : Json(nullptr));
+    add_json(finding, outcome, tensor.target ? json_number(*tensor.target) : Json(nullptr));
     const std::string what = !tensor.target ? context_.out.red("lost")
                              : followed     ? context_.out.green("saved")
                                             : context_.out.yellow("in doubt");

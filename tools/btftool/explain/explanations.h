@@ -1,5 +1,5 @@
-// The meanings of words of findings, causes, verdicts, reasons and states, with a small case and
-// what to do.
+// What the words in reports mean (findings, causes, verdicts, reasons, states), each with an
+// example and what to do about it.
 #pragma once
 
 #include <span>
@@ -16,15 +16,15 @@ struct Explanation {
 
 struct Topic {
   std::string_view name;      // "finding"
-  std::string_view commands;  // that say such words
-  std::string_view title;     // of the list
-  std::string_view document;  // that has more
+  std::string_view commands;  // commands that print such words
+  std::string_view title;     // title of the list
+  std::string_view document;  // where to read more
   std::span<const Explanation> rows;
 };
 
 std::span<const Topic> topics();
 
-// The explanations of each topic. A word may be one of several kinds.
+// The explanations of each topic. A word may be in several topics.
 std::span<const Explanation> btf_findings();
 std::span<const Explanation> format_findings();
 std::span<const Explanation> work_findings();

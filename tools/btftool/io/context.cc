@@ -24,11 +24,11 @@ struct Log::State {
   spdlog::logger logger;
   OptionNames names;
   btf::report::Paint paint;
-  std::size_t columns;  // of a terminal; else no line is too long
+  std::size_t columns;  // of the terminal; SIZE_MAX if stderr is none
 
   std::string line(const std::string& message) const { return printable(names.translate(message)); }
 
-  // As one message, in lines that fit behind the program's name.
+  // Breaks a message into lines that fit the terminal after the program's name.
   std::string fitted(const std::string& line) const {
     if (columns == SIZE_MAX) return line;
     const std::string room(std::string_view("btftool: ").size(), '.');  // no blank to break at
@@ -243,7 +243,7 @@ bool use_color(When when, int fd) {
 
 namespace {
 
-// Documents that are longer are written as they come: nobody reads them on a terminal.
+// Longer documents are written as they come, as nobody reads them on a terminal.
 constexpr std::size_t kMaxIndented = 16U << 20;
 
 std::string indented(const std::string& document) {
@@ -265,7 +265,7 @@ void Output::text(std::string_view text) {
   if (!indented_ && pending_.size() >= (64U << 10)) flush();
 }
 
-void Output::instead(std::string_view document) {
+void Output::replace(std::string_view document) {
   if (begun_ || pending_.ends_with('\n')) return;
   pending_ = document;
   pending_ += '\n';
@@ -334,9 +334,9 @@ btf::Status PictureTarget::check() const {
   return to_stdout_ ? btf::Status() : btf::check_output(*command_.path);
 }
 
-btf::PictureOptions PictureTarget::draw() const {
+btf::PictureOptions PictureTarget::draw_options() const {
   btf::PictureOptions draw = command_.draw;
-  // A pixel of blocks is half a character already.
+  // A half block is already large for one element.
   if (shown_ && form_ == btf::PictureForm::blocks && draw.zoom == 0) draw.zoom = 1;
   return draw;
 }

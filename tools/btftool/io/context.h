@@ -1,4 +1,4 @@
-// The context of every command: standard output, the log, JSON, pictures, and findings counted.
+// What every command works with: standard output, the log, JSON, pictures, counts of findings.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,12 @@ class Log {
 
   void error(const btf::Error& error);
   void error(const std::string& message);
-  // The first of these, as it was written; empty: there was none.
+  // The first error as it was written, or an empty string.
   const std::string& first_error() const { return first_error_; }
   void warning(const std::string& message);
-  void alarm(const std::string& message);   // a warning that --quiet does not hide
-  void note(const std::string& message);    // what the user should know; not with --quiet
-  void detail(const std::string& message);  // with --verbose only
+  void alarm(const std::string& message);   // a warning that is printed even with --quiet
+  void note(const std::string& message);    // not printed with --quiet
+  void detail(const std::string& message);  // printed with --verbose only
 
  private:
   struct State;
@@ -44,32 +44,29 @@ class Log {
 };
 
 // Lets the first few of many similar messages through and counts the others.
-class Limited {
+class MessageLimit {
  public:
-  bool pass() { return ++count_ <= kMost; }
-  std::uint64_t held_back() const { return count_ > kMost ? count_ - kMost : 0; }
+  bool pass() { return ++count_ <= kMax; }
+  std::uint64_t held_back() const { return count_ > kMax ? count_ - kMax : 0; }
 
  private:
-  static constexpr std::uint64_t kMost = 20;
+  static constexpr std::uint64_t kMax = 20;
   std::uint64_t count_ = 0;
 };
 
-// JSON that several commands write, by the rules of report/text/json.h.
-
 using namespace btf::report;
 
-// `name`: of its tensor; empty: it has none, or is not asked for.
+// `name` is that of the finding's tensor. If it is empty, the JSON has no name.
 Json json_finding(const btf::Finding& finding, const std::string& name = {});
 Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor);
 Json json_loss(const btf::LossAccount& loss);
 Json json_stats(const btf::TensorStats& stats, btf::DType dtype);
 
-// Counts of the findings in one file by kind, and the choice of those that are shown.
-
+// Counts of the findings in one file.
 struct FindingCounts {
   struct Kind {
     std::uint64_t count = 0;
-    std::uint64_t hidden = 0;  // of these, not shown
+    std::uint64_t hidden = 0;  // how many of them are not shown
   };
 
   std::map<std::string, Kind, std::less<>> kinds{};  // by code
@@ -78,18 +75,19 @@ struct FindingCounts {
 
   bool any() const { return errors + warnings > 0; }
   std::uint64_t hidden() const;
-  // "980 [data-past-end], 3 [padding-not-zero]", what is not shown
+  // Describes the findings that are not shown: "980 [data-past-end], 3 [padding-not-zero]".
   std::string hidden_text() const;
-  // How many there are of each kind.
+  // The number of findings of each kind.
   Json codes() const;
 };
 
-// A kind is shown once at least, so that many of one hide none of another.
+// Counts findings and decides which are shown. At least one of each kind is, so that many findings
+// of one kind do not hide another kind.
 class FindingTally {
  public:
   explicit FindingTally(bool all) : all_(all) {}
 
-  // Counts it. Is it shown?
+  // Counts the finding. Returns true if it is to be shown.
   bool take(const btf::Finding& finding);
 
   const FindingCounts& counts() const { return counts_; }
@@ -97,16 +95,15 @@ class FindingTally {
  private:
   bool all_;
   FindingCounts counts_;
-  Limited shown_errors_;
-  Limited shown_warnings_;
+  MessageLimit shown_errors_;
+  MessageLimit shown_warnings_;
 };
 
-// One flat JSON object, written member by member: for what comes by the million. By the same rules
-// as json.h.
-
+// Writes one JSON object member by member, by the rules of report/text/json.h. Faster than Json,
+// for objects that come by the million.
 class JsonText {
  public:
-  // Names, and texts unless they are given as Json, are written as they are: nothing to escape.
+  // Names and texts are not escaped; a text that may need it must be passed as Json.
   JsonText& add(std::string_view name, std::uint64_t number);
   JsonText& add(std::string_view name, std::string_view text);
   JsonText& add(std::string_view name, const btf::Dims& dims);
@@ -114,7 +111,7 @@ class JsonText {
   JsonText& add_bool(std::string_view name, bool value);
   JsonText& add_null(std::string_view name);
 
-  // The whole object; valid until begin().
+  // Returns the whole object, which is valid until begin().
   std::string_view end();
   void begin() { text_ = "{"; }
 
@@ -125,32 +122,30 @@ class JsonText {
   std::string text_ = "{";
 };
 
-// Standard output, checked: a result that could not be written is trouble.
-
+// Standard output. Write errors are kept for finish().
 class Output {
  public:
-  // `json`: of documents, which a terminal shows indented.
+  // If `json` is set, the output is one document, which is indented on a terminal.
   Output(When color, bool json);
 
-  void text(std::string_view text);  // as it is
-  // A line of a report: on a terminal in pieces that fit, all but the first behind `indent` blanks.
+  void text(std::string_view text);
+  // Writes a line. On a terminal it is wrapped, and all lines but the first are indented.
   void line(std::string_view text, std::size_t indent = 4);
 
   bool colored() const { return paint_.on; }
-  // `text` in a colour when colours are on.
+  // These return `text` in a colour if colours are on.
   std::string red(std::string_view text) const { return paint_.red(text); }
   std::string green(std::string_view text) const { return paint_.green(text); }
   std::string yellow(std::string_view text) const { return paint_.yellow(text); }
 
-  // One JSON document, in place of what was begun and not ended. Nothing, where a whole one is
-  // there, or the one that was begun is on its way.
-  void instead(std::string_view document);
+  // Replaces an unfinished JSON document by this one. Does nothing if the document is complete, or
+  // if a part of it is already written.
+  void replace(std::string_view document);
 
-  // Nothing more is written: standard output is a file that must stay as it is.
+  // Writes nothing more. Used if standard output is a file that the command reads.
   void abandon() { abandoned_ = true; }
 
-  // Writes what is pending. An error names standard output; a pipe that nobody reads any more is
-  // none.
+  // Writes what is pending. Returns the first write error; a closed pipe is no error.
   btf::Status finish();
 
  private:
@@ -158,8 +153,8 @@ class Output {
 
   std::string pending_;
   bool abandoned_ = false;
-  bool begun_ = false;   // some of it is written
-  std::size_t columns_;  // of lines
+  bool begun_ = false;   // something is written
+  std::size_t columns_;  // width of lines
   bool indented_;
   btf::report::Paint paint_;
   int failure_ = 0;
@@ -167,23 +162,21 @@ class Output {
 
 bool use_color(When when, int fd);
 
-// Where a picture goes: a file, standard output as a PNG, or the terminal.
-
-// "; 2 NaN magenta; 1 Inf red", or nothing.
+// Returns "; 2 NaN magenta; 1 Inf red", or an empty string.
 std::string specials_text(const btf::PictureFacts& facts);
 
+// Where a picture goes: a file, standard output as a PNG, or the terminal.
 class PictureTarget {
  public:
-  // `command.path` is set, and outlives it.
+  // `command.path` must be set, and `command` must outlive the target.
   explicit PictureTarget(const PictureCommand& command);
 
-  // An error if it could not be written at the end, as far as that shows now.
+  // Fails if the picture could not be written, as far as can be seen before it is drawn.
   btf::Status check() const;
-  // A PNG on standard output: nothing else may be printed there.
+  // Returns true if a PNG goes to standard output, where nothing else may be printed then.
   bool takes_output() const { return to_stdout_ && !shown_; }
   bool in_terminal() const { return shown_; }
-  // The options to draw with.
-  btf::PictureOptions draw() const;
+  btf::PictureOptions draw_options() const;
   btf::Status write(const btf::Picture& picture, Output& out) const;
 
  private:
@@ -192,10 +185,6 @@ class PictureTarget {
   bool shown_;  // in the terminal
   btf::PictureForm form_;
 };
-
-// The context of every command.
-
-// The context of every command.
 
 struct Context {
   const GlobalOptions& global;

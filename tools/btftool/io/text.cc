@@ -45,7 +45,7 @@ void die_of_interrupt() {
   std::raise(signal_number);
 }
 
-// A file that cannot be opened, or lacks a tensor of the index, is an error where it is opened.
+// Errors are ignored here: opening the file reports them.
 void add_warnings_of_index(const btf::TensorSet& set, std::uint64_t member,
                            std::vector<std::string>& warnings) {
   const btf::Status checked = set.check_index(member, [&](const btf::Finding& finding) {
@@ -64,7 +64,7 @@ void note_count(const Context& context, const std::string& root, std::uint64_t c
 }  // namespace
 
 void note_others(const Context& context, const btf::TensorSet& set) {
-  // Else the error says how many.
+  // An empty set is an error, which has the number of other files.
   if (set.member_count() == 0) return;
   std::vector<std::pair<std::string, std::uint64_t>> counts;
   for (const btf::SetMember& other : set.others()) {
@@ -78,8 +78,7 @@ void note_others(const Context& context, const btf::TensorSet& set) {
   const std::vector<btf::SetMember>& unfinished = set.unfinished();
   if (unfinished.empty()) return;
   context.log.note(set.path() + ": " + counted(unfinished.size(), "unfinished output") +
-                   " of btftool (.btf-...) not read; left by a run that was killed, or still "
-                   "being written");
+                   " of btftool (.btf-...) not read; a run was killed, or is still writing");
   for (const btf::SetMember& file : unfinished) context.log.detail(file.path + ": not read");
 }
 
@@ -108,7 +107,7 @@ btf::PageOrigin page_origin(std::string command) {
   return {.program = "btftool " BTFTOOL_VERSION, .command = std::move(command)};
 }
 
-void take_given_date(btf::PageOrigin& origin) {
+void set_date_from_environment(btf::PageOrigin& origin) {
   if (const char* const seconds = std::getenv("SOURCE_DATE_EPOCH")) origin.take_date(seconds);
 }
 
@@ -167,7 +166,7 @@ void Progress::clear() {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = 256U << 20;  // as values they are ten times as many
+constexpr std::size_t kMaxBytes = 256U << 20;  // parsed JSON takes ten times as much memory
 
 btf::Result<std::string> read_all(int fd) {
   std::string text;
@@ -182,7 +181,7 @@ btf::Result<std::string> read_all(int fd) {
     if (got == 0) return text;
   }
   return btf::fail(btf::ErrorCode::unsupported,
-                   "a report of more than " + std::to_string(kMaxBytes >> 20) + " MiB");
+                   "the file is larger than " + std::to_string(kMaxBytes >> 20) + " MiB");
 }
 
 }  // namespace
@@ -200,14 +199,14 @@ btf::Result<std::string> read_text(const std::string& path) {
 namespace {
 
 constexpr std::size_t kUsualColumns = 80;
-constexpr std::size_t kMinColumns = 56;  // narrower ones get lines of this
+constexpr std::size_t kMinColumns = 56;  // narrower terminals get longer lines
 constexpr std::size_t kMaxColumns = 1000;
 
-// 0: nothing that is a number.
-std::size_t said_columns() {
+// Returns $COLUMNS, or 0 if it is no number.
+std::size_t columns_from_environment() {
   std::size_t columns = 0;
-  const char* const said = std::getenv("COLUMNS");
-  const std::string_view text = said == nullptr ? "" : said;
+  const char* const variable = std::getenv("COLUMNS");
+  const std::string_view text = variable == nullptr ? "" : variable;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
   return error == std::errc() && stop == text.data() + text.size() ? columns : 0;
 }
@@ -215,7 +214,7 @@ std::size_t said_columns() {
 }  // namespace
 
 std::size_t output_columns(int fd) {
-  std::size_t columns = said_columns();
+  std::size_t columns = columns_from_environment();
   winsize size{};
   if (columns == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
   return columns == 0 ? kUsualColumns : std::clamp(columns, kMinColumns, kMaxColumns);

@@ -1,5 +1,5 @@
-// Text in and out: standard output and its width, files that are read as text, progress, Ctrl-C,
-// exit codes.
+// Helpers that several commands need: exit codes, Ctrl-C, progress, text files, widths of
+// terminals.
 #pragma once
 
 #include <atomic>
@@ -23,58 +23,53 @@
 namespace btftool {
 
 enum ExitCode : int {
-  kSame = 0,       // fine, or the same
+  kSame = 0,       // success, or the files are the same
   kDifferent = 1,  // diff: they differ; validate: not well-formed
-  kTrouble = 2,    // usage, I/O, malformed input, unsupported, nothing compared
+  kTrouble = 2,    // wrong usage, I/O error, malformed or unsupported input, nothing compared
 };
 
-// Ctrl-C and its like ask the work to stop, so that it can clean up behind itself.
-
-// Set once SIGINT, SIGTERM or SIGHUP has come. A second signal ends the program at once.
+// Installs signal handlers, so that work can stop and clean up. The flag is set once SIGINT,
+// SIGTERM or SIGHUP arrives; a second signal ends the program at once.
 const std::atomic<bool>& watch_interrupts();
 
-// Ends the program by the signal that came, as its parent expects; returns if none did.
+// Ends the program by the signal that arrived, as its parent expects. Returns if there was none.
 void die_of_interrupt();
 
-// Contradictions between an index and the files that it names, as far as the files can be used.
-
+// Appends contradictions between an index and a file that it names, if the file can still be used.
 void add_warnings_of_index(const btf::TensorSet& set, std::uint64_t member,
                            std::vector<std::string>& warnings);
 
-// Files beside the tensors of a directory, which are not read.
-
-// "dir: 7 other files"; each of them with --verbose.
+// Logs the number of files in the directories of the set that are not read: "dir: 7 other files".
+// With --verbose, also their paths.
 void note_others(const Context& context, const btf::TensorSet& set);
 
-// Those of these paths that are in the directory.
+// The same for those of `paths` that are in the directory `root`.
 void note_others(const Context& context, std::string root, const std::vector<std::string>& paths);
 
+// Appends the paths of files in the set that are not read.
 void add_others(const btf::TensorSet& set, std::vector<std::string>& paths);
 
-// How the pages of this run came to be.
-
-// A command as it is typed into a shell.
+// Returns a command as it is typed into a shell.
 std::string command_line(std::string_view command, std::span<const std::string> options,
                          std::span<const std::string> operands);
 
-// The origin of what a command line makes. add_inputs() comes next, then take_given_date().
+// The origin that an HTML page states. Call add_inputs() next, then set_date_from_environment().
 btf::PageOrigin page_origin(std::string command);
 
-// $SOURCE_DATE_EPOCH
-void take_given_date(btf::PageOrigin& origin);
+// Sets the date of the page to $SOURCE_DATE_EPOCH, if it is set.
+void set_date_from_environment(btf::PageOrigin& origin);
 
-// A line on stderr for work that takes more than a second: how far, how fast, how long still.
-
+// A line on stderr for work that takes more than a second: what is done, speed, time left.
 class Progress {
  public:
   static bool shown(const GlobalOptions& options);
 
-  // The total may turn out to be too low, as that of a compressed file: it is not shown then.
+  // If the total turns out to be too low, as with a compressed file, it is no longer shown.
   Progress(const GlobalOptions& options, std::uint64_t total_bytes);
 
-  // Must outlive the work.
+  // Makes the work report to this object, which must outlive it.
   void attach(btf::Execution& execution);
-  // So many bytes more are done, of work that it is not attached to.
+  // Adds bytes of work that it is not attached to.
   void advance(std::uint64_t bytes);
 
   // Wipes the line, if there is one.
@@ -93,22 +88,15 @@ class Progress {
   bool visible_ = false;
 };
 
-// Small files as text.
-
-// All of a file; "-" is stdin.
+// Reads a small text file; "-" is stdin.
 btf::Result<std::string> read_text(const std::string& path);
-
-// Text for standard output: pieces that reports have too, and its width.
 
 using namespace btf::report;
 
-// Text for standard output: pieces that reports have too, and its width.
-
-// How wide standard output, or another descriptor, is: $COLUMNS, else what its terminal says, else
-// 80.
+// Returns the width of a descriptor: $COLUMNS, else that of its terminal, else 80.
 std::size_t output_columns(int fd = 1);
 
-// Is no line to be longer than that? On a terminal, where people read it.
+// Returns true if lines must not be longer than that, which holds on a terminal.
 bool fits_columns(int fd = 1);
 
 }  // namespace btftool

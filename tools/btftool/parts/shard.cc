@@ -7,7 +7,7 @@
 
 namespace btftool {
 
-btf::Result<std::vector<std::string>> deciding(
+btf::Result<std::vector<std::string>> result_options(
     const std::vector<std::string>& options, const std::vector<std::optional<std::string>>& files) {
   std::vector<std::string> words = options;
   for (const std::optional<std::string>& path : files) {
@@ -30,7 +30,7 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
     std::span<const btf::PlannedPair> items, const char* item,
     const std::vector<std::optional<std::string>>& files) {
   item_ = item;
-  BTF_ASSIGN(const std::vector<std::string> words, deciding(head_.options, files));
+  BTF_ASSIGN(const std::vector<std::string> words, result_options(head_.options, files));
   head_.plan = btf::plan_digest(head_.command, words, head_.shard.of, items);
   head_.items = items.size();
   if (options_.shard.number != 1) {
@@ -50,13 +50,13 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
   return open;
 }
 
-// While it was read, or since all items were planned.
+// Returns true if the file has changed while it was read or since the items were planned.
 bool ShardPart::was_changed(const ReadFile& file) {
   const bool as_planned = !file.planned || !file.before || file.before->bytes == *file.planned;
   if (btf::FileState::of(file.path) == file.before && as_planned) return false;
   if (status_)
     status_ = std::unexpected(btf::Error{
-        btf::ErrorCode::io, "the file was changed since the shard began; it is to be run again"}
+        btf::ErrorCode::io, "the file has changed since the shard began; run the shard again"}
                                   .in_file(file.path));
   return true;
 }
@@ -71,11 +71,11 @@ void ShardPart::add(btf::PartLine line, std::span<const ReadFile> read,
   if (btf::Status added = writer_->add(line); status_ && !added) status_ = std::move(added);
 }
 
-void ShardPart::add_measured(btf::PartLine line, const std::string& name,
-                             const std::string& trouble, std::span<const ReadFile> read) {
+void ShardPart::add_measured(btf::PartLine line, const std::string& name, const std::string& error,
+                             std::span<const ReadFile> read) {
   const auto now = std::chrono::steady_clock::now();
   line.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  if (!trouble.empty()) context_.log.error("'" + name + "' could not be measured: " + trouble);
+  if (!error.empty()) context_.log.error("'" + name + "' could not be measured: " + error);
   add(std::move(line), read);
 }
 
@@ -86,7 +86,7 @@ btf::Status ShardPart::finish() {
   if (context_.global.quiet) return {};
   std::string line = "shard " + std::to_string(options_.shard.number) + " of " +
                      std::to_string(options_.shard.of) + ": " + counted(own_, item_);
-  if (kept_ > 0) line += ", " + std::to_string(kept_) + " from before";
+  if (kept_ > 0) line += ", " + std::to_string(kept_) + " from an earlier run";
   context_.out.text(line + ", " + printable(options_.path) + "\n");
   return {};
 }

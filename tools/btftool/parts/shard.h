@@ -1,5 +1,4 @@
-// The part of one shard while it is run: what is its own, what is there from before, what is added
-// (docs/scaling.md).
+// Runs the items of one shard and writes its part (docs/scaling.md).
 #pragma once
 
 #include <chrono>
@@ -14,39 +13,42 @@
 
 namespace btftool {
 
-// A file of an item, as it was before it was read.
+// A file of an item, and its state before it was read.
 struct ReadFile {
   std::string path;
   std::optional<btf::FileState> before;
-  std::optional<std::uint64_t> planned{};  // its bytes, where these are in the plan
+  std::optional<std::uint64_t> planned{};  // its size in the plan, if it is there
 
   static ReadFile now(const std::string& path) { return {path, btf::FileState::of(path)}; }
 };
 
-// What decides beside the items: options, and what is in the `files` that these name.
-btf::Result<std::vector<std::string>> deciding(
+// Returns what results depend on apart from the items: options, and the contents of the `files`
+// that options name. The digest of a plan covers these.
+btf::Result<std::vector<std::string>> result_options(
     const std::vector<std::string>& options, const std::vector<std::optional<std::string>>& files);
 
 class ShardPart {
  public:
-  // `head`: command and operands, and what merge needs beside them.
+  // `head` has command and operands, and what else merge needs.
   ShardPart(const Context& context, const PartOptions& options, btf::PartHead head);
 
-  // More for the head, until pick() is called.
+  // May be changed until pick() is called.
   btf::PartHead& head() { return head_; }
-  // Begins the part. What is returned is what it lacks. `item`: the word for one. `files`: as of
-  // deciding().
+  // Begins the part, and returns the numbers of the items that this shard still has to do. `item`
+  // is the word for one item in messages, `files` as in result_options().
   btf::Result<std::vector<std::uint64_t>> pick(
       std::span<const btf::PlannedPair> items, const char* item,
       const std::vector<std::optional<std::string>>& files = {});
   bool begun() const { return writer_.has_value(); }
 
-  // An item whose files were changed since is left out, and the shard to be run again. States of
-  // `read`, and of `written` as they are now, become those of the line.
+  // Adds the result of an item. The line records the states of `read`, and those of `written` as
+  // they are now. If a file of `read` has changed since, the item is left out, and finish() returns
+  // an error, as the shard must be run again.
   void add(btf::PartLine line, std::span<const ReadFile> read,
            std::span<const std::string> written = {});
-  // What was measured since the one before, and why it could not be, if so.
-  void add_measured(btf::PartLine line, const std::string& name, const std::string& trouble,
+  // Adds an item that was measured since the previous one. `error` says why it could not be
+  // measured, if it is not empty.
+  void add_measured(btf::PartLine line, const std::string& name, const std::string& error,
                     std::span<const ReadFile> read);
   btf::Status finish();
 
@@ -58,10 +60,10 @@ class ShardPart {
   btf::PartHead head_;
   std::string item_;
   std::optional<btf::PartWriter> writer_;
-  std::uint64_t own_ = 0;                       // items of the shard
-  std::uint64_t kept_ = 0;                      // of these, from an earlier run
+  std::uint64_t own_ = 0;                       // number of items of the shard
+  std::uint64_t kept_ = 0;                      // how many of them an earlier run has done
   btf::Status status_{};                        // the first error
-  std::chrono::steady_clock::time_point last_;  // when the one before was measured
+  std::chrono::steady_clock::time_point last_;  // when the previous item was measured
 };
 
 }  // namespace btftool

@@ -19,7 +19,7 @@ namespace {
 
 std::string_view name_of(btf::DType dtype) { return btf::info(dtype).name; }
 
-// "+-448", the number that replaces everything beyond it; or another result.
+// "overflowed to +-448", the value that replaces everything beyond it; or what else happens.
 std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
   const btf::DTypeInfo& row = btf::info(dtype);
   if (!row.floating())
@@ -40,7 +40,7 @@ std::string cast_text(const btf::TensorReport& report) {
   return cast_of(name_of(report.source_dtype), name_of(report.target_dtype)) + ":";
 }
 
-// "float32 -> int8: scale 0.031", the scales that were found out.
+// "float32 -> int8: scale 0.031", the scales that were found.
 std::string scale_line(const btf::TensorReport& report) {
   constexpr std::size_t kShown = 4;
   std::string text = cast_text(report) + " scale";
@@ -53,7 +53,8 @@ std::string scale_line(const btf::TensorReport& report) {
   return text;
 }
 
-// Is the ratio that of a part of the elements? `snr`: where it was asked for.
+// Returns true if the ratio is estimated from some of the elements. `snr` is the exact one, which
+// is only computed if it was asked for.
 bool is_sampled(const std::optional<double>& snr, const btf::LossAccount& loss) {
   return !snr && loss.elements > btf::kSnrSample;
 }
@@ -64,7 +65,8 @@ std::string snr_text(const btf::TensorReport& report) {
   return fmt::format("snr {}{:.4g} dB", is_sampled(report.snr, report.loss) ? "about " : "", *snr);
 }
 
-// `all`: also what every cast to a float of fewer digits loses, which the ratio sums up.
+// If `all` is set, the line also counts inexact elements, which every cast to a smaller float has
+// and which the ratio summarises.
 std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled,
                       bool all) {
   const btf::LossAccount& loss = report.loss;
@@ -81,43 +83,43 @@ std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& po
   if (rounding) add(loss.inexact, "inexact");
   std::string text = cast_text(report) + counts;
   if (!counts.empty()) text += " of " + std::to_string(loss.elements);
-  // Nearly all scaled numbers are inexact: it matters by how much.
+  // Nearly all scaled values are inexact, so the largest error is more useful than their number.
   if (scaled) return text + fmt::format(", largest error {:.6g}", loss.max_abs);
   if (!snr.empty() && (all || !rounding)) text += (counts.empty() ? " " : ", ") + snr;
   return text;
 }
 
-// Where a large part of a tensor is gone the result is hardly what was wanted; nothing where it
-// was scaled, or where codes were to wrap.
+// Warns if a large part of the tensor is lost, which is hardly what was wanted. Returns
+// std::nullopt for a conversion with scales; wrapped values do not count.
 std::optional<std::string> loss_warning(const btf::TensorReport& report,
                                         const btf::ConvertOptions& options) {
-  constexpr double kLargeShare = 0.1;
+  constexpr double kLargePart = 0.1;
   const btf::LossAccount& loss = report.loss;
   if (options.quantization.active()) return std::nullopt;
   const bool wrapped = options.policy.overflow == btf::Overflow::wrap;
-  const std::uint64_t gone = loss.to_zero + (wrapped ? 0 : loss.overflowed);
-  const double share = static_cast<double>(gone) / static_cast<double>(loss.elements);
-  if (gone == 0 || share < kLargeShare) return std::nullopt;
+  const std::uint64_t lost = loss.to_zero + (wrapped ? 0 : loss.overflowed);
+  const double part = static_cast<double>(lost) / static_cast<double>(loss.elements);
+  if (lost == 0 || part < kLargePart) return std::nullopt;
   std::string text = fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}",
-                                 gone, loss.elements, 100 * share, name_of(report.target_dtype));
+                                 lost, loss.elements, 100 * part, name_of(report.target_dtype));
   if (btf::can_scale(report.target_dtype) && !report.nnz &&
       report.source_layout != btf::Layout::coo)
     text += "; --scale auto fits their range to it";
   return text;
 }
 
-// Oddities of a result that is not wrong.
+// Warnings that are not about lost values.
 std::vector<std::string> warnings_of(const btf::TensorReport& report) {
   std::vector<std::string> warnings;
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
   if (report.unlinked)
     warnings.emplace_back(
-        "its scales or zero points are left out, and so is the link that says where they are");
+        "its scales or zero points are not in the output, so the link to them is left out too");
   warnings.insert(warnings.end(), report.objections.begin(), report.objections.end());
   return warnings;
 }
 
-Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
+Json report_json(const btf::TensorReport& report, const btf::ConvertOptions& options) {
   Json warnings(warnings_of(report));
   if (auto lost = loss_warning(report, options)) warnings.push_back(*std::move(lost));
   Json scales = Json::array();
@@ -147,15 +149,15 @@ Json describe(const btf::TensorReport& report, const btf::ConvertOptions& option
   return json;
 }
 
-// As messages call a tensor: where there are several files its name helps more than its number.
+// The tensor in messages. With several files its number alone does not identify it.
 std::string title(const btf::TensorReport& report, bool named) {
   std::string text = "tensor " + std::to_string(report.source);
   if (named) text += " " + quoted_name(report.name);
   return text;
 }
 
-// E8M0 has neither signs nor a zero: what it changes of numbers that may be below 0 is not only
-// rounded. Which of them were is not counted.
+// Returns an upper bound of the values whose sign or zero is lost in a cast to E8M0, which has
+// neither. Changed values that were only rounded are not counted apart.
 std::uint64_t signs_lost(btf::DType from, btf::DType to, const btf::LossAccount& loss) {
   const btf::DTypeInfo& source = btf::info(from);
   const bool has_sign =
@@ -163,74 +165,78 @@ std::uint64_t signs_lost(btf::DType from, btf::DType to, const btf::LossAccount&
   return has_sign && btf::info(to).fp.power_of_two ? loss.inexact : 0;
 }
 
-// What totals need of a ratio: no infinite one, and where there are scales errors tell more.
+// Returns the ratio for totals: not an infinite one, and none for scaled tensors, whose errors say
+// more.
 std::optional<double> snr_of(const std::optional<double>& snr, bool scaled) {
   return scaled || !snr || !std::isfinite(*snr) ? std::nullopt : snr;
 }
 
-// Raw bytes do not say what they hold, so it is said here.
+// Returns the --input-spec of a raw output file, which does not describe itself.
 std::optional<std::string> raw_text(const btf::TensorReport& report, const std::string& path,
                                     const btf::ConvertOptions& options) {
   const auto format = btf::output_format(path, options);
   if (options.spec || !format || !btf::format_has(*format, btf::kUndescribed)) return std::nullopt;
   const std::string spec =
       btf::spec_text(report.target_dtype, report.target_layout, report.target_dims);
-  if (btf::is_standard_output(path)) return "standard output is --input-spec " + spec;
-  std::string text = printable(path) + " is --input-spec " + spec;
+  if (btf::is_standard_output(path)) return "to read standard output: --input-spec " + spec;
+  std::string text = "to read " + printable(path) + ": --input-spec " + spec;
   if (!btf::parse_dump_name(path))
     text += "; trtexec would name it " +
             printable(btf::dump_name(path, report.target_dtype, report.target_dims));
   return text;
 }
 
-// NumPy itself knows the dtype as little as a program that reads the file does.
+// Returns a hint about an output file with a dtype that NumPy itself does not know.
 std::optional<std::string> numpy_text(const btf::TensorReport& report, const std::string& path,
                                       const btf::ConvertOptions& options) {
   if (options.as_uint || !btf::info(report.target_dtype).npy.empty()) return std::nullopt;
   const auto format = btf::output_format(path, options);
   if (!format || !btf::format_has(*format, btf::kNumpyArrays)) return std::nullopt;
   return fmt::format(
-      "NumPy reads {} after 'import ml_dtypes'; --as-uint writes the codes as "
-      "unsigned integers, which it reads without",
+      "NumPy needs 'import ml_dtypes' to read {}; --as-uint writes the codes as unsigned integers, "
+      "which it can read without",
       name_of(report.target_dtype));
 }
 
-// Other tools take a file that is called so for something else.
+// Returns true if the extension is of no known format, so that other tools may misread the file.
 bool has_odd_ending(const std::string& path, const btf::ConvertOptions& options) {
-  const bool said = !options.format.empty() || options.spec;
-  return !said && btf::has_unknown_ending(path) && !btf::is_standard_output(path);
+  const bool has_format = !options.format.empty() || options.spec;
+  return !has_format && btf::has_unknown_ending(path) && !btf::is_standard_output(path);
 }
 
 }  // namespace
 
-ConversionMessage told(const btf::TensorReport& report, const ConvertCommand& command, bool named) {
+ConversionMessage describe(const btf::TensorReport& report, const ConvertCommand& command,
+                           bool named) {
   const btf::ConvertOptions& options = command.convert;
   const std::string& path = report.output.empty() ? command.output : report.output;
   const bool scaled = options.quantization.active();
   const std::string tensor = title(report, named) + ": ";
-  ConversionMessage told{.raw = raw_text(report, path, options)};
-  if (has_odd_ending(path, options)) told.ending = path;
-  for (const std::string& warning : warnings_of(report)) told.warnings.push_back(tensor + warning);
-  if (const auto lost = loss_warning(report, options)) told.alarm = tensor + *lost;
-  told.numpy = numpy_text(report, path, options);
+  ConversionMessage message{.raw = raw_text(report, path, options)};
+  if (has_odd_ending(path, options)) message.ending = path;
+  for (const std::string& warning : warnings_of(report))
+    message.warnings.push_back(tensor + warning);
+  if (const auto lost = loss_warning(report, options)) message.alarm = tensor + *lost;
+  message.numpy = numpy_text(report, path, options);
   const bool densified = report.source_layout == btf::Layout::coo && !report.nnz;
-  if (densified && !options.layout && !options.spec) told.dense = title(report, named);
+  if (densified && !options.layout && !options.spec) message.dense = title(report, named);
   if (!report.scales.empty() && !report.scale_targets.empty())
-    told.scale = tensor + scale_line(report);
+    message.scale = tensor + scale_line(report);
   if (report.loss.changed() > 0)
     for (const bool all : {false, true})
-      (all ? told.losses : told.loss) = tensor + loss_line(report, options.policy, scaled, all);
-  told.lost = {title(report, named),
-               cast_of(name_of(report.source_dtype), name_of(report.target_dtype)),
-               report.loss,
-               signs_lost(report.source_dtype, report.target_dtype, report.loss),
-               snr_of(report.snr ? report.snr : report.snr_about, scaled),
-               is_sampled(report.snr, report.loss)};
-  if (command.json || command.part) told.json = describe(report, options);
-  return told;
+      (all ? message.losses : message.loss) =
+          tensor + loss_line(report, options.policy, scaled, all);
+  message.lost = {title(report, named),
+                  cast_of(name_of(report.source_dtype), name_of(report.target_dtype)),
+                  report.loss,
+                  signs_lost(report.source_dtype, report.target_dtype, report.loss),
+                  snr_of(report.snr ? report.snr : report.snr_about, scaled),
+                  is_sampled(report.snr, report.loss)};
+  if (command.json || command.part) message.json = report_json(report, options);
+  return message;
 }
 
-Json json_told(const ConversionMessage& tensor) {
+Json to_json(const ConversionMessage& tensor) {
   Json json{{"tensor", tensor.json}, {"title", tensor.lost.title}, {"warnings", tensor.warnings}};
   for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
                                      {"ending", &tensor.ending},
@@ -273,7 +279,7 @@ TensorLoss read_loss(const JsonNode& node, const std::string& title, bool scaled
 
 }  // namespace
 
-ConversionMessage read_told(const Json& json, const JsonNode& node, bool scaled) {
+ConversionMessage read_message(const Json& json, const JsonNode& node, bool scaled) {
   ConversionMessage tensor;
   node["warnings"].each(
       [&](const JsonNode& warning) { tensor.warnings.push_back(warning.text()); });
@@ -287,7 +293,7 @@ ConversionMessage read_told(const Json& json, const JsonNode& node, bool scaled)
                                      {"losses", &tensor.losses}})
     if (node.has(member)) *text = node[member].text();
   if (node.has("tensor")) {
-    // Parts of before had neither.
+    // Parts of older versions have no title.
     const std::string title =
         node.has("title") ? node["title"].text()
                           : "tensor " + std::to_string(node["tensor"]["source_index"].count());
@@ -320,7 +326,7 @@ void ConvertReport::take(const ConversionMessage& tensor) {
     last_ending_ = *tensor.ending;
     if (endings_.pass())
       warned_.push_back(last_ending_ +
-                        ": unknown extension, BTF is written; --format btf confirms it, "
+                        ": unknown extension, so BTF is written; --format btf avoids this warning, "
                         "--format raw writes raw bytes");
   }
   for (const std::string& warning : tensor.warnings)
@@ -380,7 +386,7 @@ std::string ConvertReport::rounding_line() const {
   return text;
 }
 
-void ConvertReport::say_warnings() {
+void ConvertReport::print_warnings() {
   for (const std::string& warning : warned_) context_.log.warning(warning);
   if (endings_.held_back() > 0)
     context_.log.warning(fmt::format("and {} more files", endings_.held_back()));
@@ -388,7 +394,7 @@ void ConvertReport::say_warnings() {
     context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
 }
 
-void ConvertReport::say_totals() {
+void ConvertReport::print_totals() {
   if (tensors_ < 2) return;
   std::string text;
   const auto add = [&](const Tally& tally, const char* what) {
@@ -416,7 +422,7 @@ Json ConvertReport::json_totals() const {
 void ConvertReport::finish(std::uint64_t bytes, const std::vector<std::string>& others) {
   for (const std::string& alarm : harm_alarmed_) context_.log.alarm(alarm);
   for (const std::string& line : harmed_) context_.log.note(line);
-  say_warnings();
+  print_warnings();
   for (const std::string& alarm : alarmed_) context_.log.alarm(alarm);
   if (const std::uint64_t more = harm_alarms_.held_back() + alarms_.held_back(); more > 0)
     context_.log.alarm(fmt::format("{} more tensors lost a large part", more));
@@ -437,7 +443,7 @@ void ConvertReport::finish(std::uint64_t bytes, const std::vector<std::string>& 
   if (context_.global.verbose || rounded == 1)
     for (const std::string& line : rounded_) context_.log.note(line);
   if (rounded > 1) context_.log.note(rounding_line());
-  say_totals();
+  print_totals();
   context_.log.detail(fmt::format("{}: {} written", command_.output, counted(bytes, "byte")));
   if (command_.json)
     context_.out.line(
@@ -448,6 +454,6 @@ void ConvertReport::finish(std::uint64_t bytes, const std::vector<std::string>& 
             .take());
 }
 
-void ConvertReport::give_up() { say_warnings(); }
+void ConvertReport::give_up() { print_warnings(); }
 
 }  // namespace btftool

@@ -1,4 +1,4 @@
-// The words for one converted tensor, worked out of its report.
+// The report of a conversion: messages for each tensor, and totals.
 #pragma once
 
 #include <cstdint>
@@ -15,58 +15,57 @@
 
 namespace btftool {
 
-// What a tensor lost, for totals.
+// The loss of one tensor, for totals.
 struct TensorLoss {
   std::string title{};  // "tensor 5 'fc1.weight'"
   std::string cast{};   // "float32 -> float16"
   btf::LossAccount account{};
-  std::uint64_t sign_lost = 0;  // as many at most
+  std::uint64_t sign_lost = 0;  // an upper bound
   std::optional<double> snr{};
-  bool sampled = false;  // the snr is that of a few of its elements
+  bool sampled = false;  // the snr is estimated from some of the elements
 
-  // Numbers that are gone, not only rounded: beyond the range, NaN where there is none, signs.
+  // Returns true if values are lost and not only rounded: values out of range, NaN, signs.
   bool harmed() const { return account.overflowed > 0 || account.nan_lost > 0 || sign_lost > 0; }
 };
 
-// Texts without the limits on how many of a kind are shown. None: there is nothing to say.
+// Messages about one converted tensor. ConvertReport decides how many of a kind are shown.
 struct ConversionMessage {
-  std::optional<std::string> raw{};     // what its file of raw bytes holds
-  std::optional<std::string> ending{};  // path of its file, if that ends as no format does
+  std::optional<std::string> raw{};     // what a raw output file holds
+  std::optional<std::string> ending{};  // the output path, if its extension is of no format
   std::vector<std::string> warnings{};
   std::optional<std::string> alarm{};   // a large part is lost
-  std::optional<std::string> numpy{};   // a dtype that only a package adds to NumPy
-  std::optional<std::string> dense{};   // title, where it was sparse and nobody asked for dense
-  std::optional<std::string> scale{};   // that was found
-  std::optional<std::string> loss{};    // what matters
-  std::optional<std::string> losses{};  // all of it
+  std::optional<std::string> numpy{};   // the dtype needs a package beside NumPy
+  std::optional<std::string> dense{};   // title of a sparse tensor that became dense unasked
+  std::optional<std::string> scale{};   // the scales that were found
+  std::optional<std::string> loss{};    // the losses that matter
+  std::optional<std::string> losses{};  // all losses
   TensorLoss lost{};
-  Json json{};  // of the document
+  Json json{};  // the tensor in the JSON report
 };
 
-// `named`: messages say the names of tensors.
-ConversionMessage told(const btf::TensorReport& report, const ConvertCommand& command, bool named);
+// If `named` is set, messages have the name of the tensor.
+ConversionMessage describe(const btf::TensorReport& report, const ConvertCommand& command,
+                           bool named);
 
-// As a part keeps it.
-Json json_told(const ConversionMessage& tensor);
+// Writes and reads a message in a part. `node` must be that of `json`; errors are recorded there.
+// `scaled` must be true if the conversion used scales.
+Json to_json(const ConversionMessage& tensor);
+ConversionMessage read_message(const Json& json, const JsonNode& node, bool scaled);
 
-// `node`: of `json`; what is wrong with it is told there. `scaled`: by options of scales.
-ConversionMessage read_told(const Json& json, const JsonNode& node, bool scaled);
-
-// The report of a conversion: text on standard error, JSON on standard output.
-
+// Prints the report of a conversion: text to standard error, JSON to standard output.
 class ConvertReport {
  public:
   ConvertReport(const Context& context, const ConvertCommand& command);
 
   void take(const ConversionMessage& tensor);
-  // When the output has been written: tensors with numbers that are gone, warnings, what else is to
-  // be said, ordinary rounding in one line, and totals. `others`: files beside the tensors.
+  // Called when the output has been written. Prints tensors with lost values first, then warnings,
+  // notes, one line about rounding, and totals. `others` are input files that were not read.
   void finish(std::uint64_t bytes, const std::vector<std::string>& others);
-  // When it has not: warnings alone.
+  // Called instead if writing failed. Prints only the warnings.
   void give_up();
 
  private:
-  // Tensors and elements with one kind of loss.
+  // Counts of one kind of loss.
   struct Tally {
     std::uint64_t tensors = 0;
     std::uint64_t elements = 0;
@@ -78,20 +77,20 @@ class ConvertReport {
     std::uint64_t tensors = 0;
     std::uint64_t elements = 0;
     Tally to_zero{};
-    std::optional<TensorLoss> least_snr{};  // the tensor with it
-    TensorLoss largest_error{};
+    std::optional<TensorLoss> least_snr{};  // the tensor with the lowest snr
+    TensorLoss largest_error{};             // the tensor with the largest error
   };
 
   void take_loss(const ConversionMessage& tensor);
   std::string rounding_line() const;
-  void say_warnings();
-  void say_totals();
+  void print_warnings();
+  void print_totals();
   Json json_totals() const;
 
   const Context& context_;
   const ConvertCommand& command_;
   JsonDocument json_;
-  // Never limited: a single number that became Inf decides whether a network works.
+  // All of these are shown: a single value that became Inf can break a network.
   std::vector<std::string> harmed_;
   std::vector<std::string> harm_alarmed_;
   std::vector<std::string> notes_;
@@ -101,13 +100,13 @@ class ConvertReport {
   std::set<std::string> numpy_;
   std::vector<std::string> dense_;  // the first few
   std::uint64_t densified_ = 0;
-  Limited raw_;
-  Limited endings_;
-  Limited warnings_;
-  Limited harm_alarms_;
-  Limited alarms_;
-  Limited scales_;
-  std::vector<std::string> rounded_;  // a line each
+  MessageLimit raw_;
+  MessageLimit endings_;
+  MessageLimit warnings_;
+  MessageLimit harm_alarms_;
+  MessageLimit alarms_;
+  MessageLimit scales_;
+  std::vector<std::string> rounded_;  // lines about single tensors
   std::map<std::string, Rounding> roundings_;
   std::uint64_t tensors_ = 0;
   Tally overflowed_;

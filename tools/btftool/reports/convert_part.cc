@@ -67,15 +67,15 @@ btf::Result<int> merge_converted(const Context& context, const btf::Parts& parts
   const bool scaled = command.convert.quantization.active();
   const auto parse = [&](std::string_view line) -> btf::Result<btf::TakeItem> {
     BTF_ASSIGN(const Json json, btf::report::parse_exact(line, "an item of a part"));
-    std::string trouble;
-    const JsonNode node(json, trouble);
+    std::string error;
+    const JsonNode node(json, error);
     const std::uint64_t size = node["bytes"].count();
     const auto tensors = std::make_shared<std::vector<ConversionMessage>>();
     std::size_t at = 0;
     node["tensors"].each([&](const JsonNode& tensor) {
-      tensors->push_back(read_told(json["tensors"][at++], tensor, scaled));
+      tensors->push_back(read_message(json["tensors"][at++], tensor, scaled));
     });
-    if (!trouble.empty()) return btf::fail(btf::ErrorCode::malformed, trouble);
+    if (!error.empty()) return btf::fail(btf::ErrorCode::malformed, error);
     return [&, tensors, size]() -> btf::Status {
       for (const ConversionMessage& tensor : *tensors) report.take(tensor);
       bytes += size;

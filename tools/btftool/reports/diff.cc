@@ -1,4 +1,3 @@
-// The command to type next after a comparison of many tensors.
 #include "reports/diff.h"
 
 #include <fmt/format.h>
@@ -24,8 +23,8 @@
 namespace btftool {
 namespace {
 
-// Limits of single tensors go by a number or name that another set of tensors lacks: they are
-// resolved. So are those of a file of rules.
+// Returns the tolerance of one pair. The options cannot be repeated as they are, because their
+// numbers and names may not exist in the files of the next command.
 btf::Tolerance tolerance_of(const DiffCommand& command, const btf::TensorDiff& diff) {
   btf::Tolerance own;
   for (const TensorTolerance& given : command.tensor_tolerances) {
@@ -41,13 +40,13 @@ btf::Tolerance tolerance_of(const DiffCommand& command, const btf::TensorDiff& d
   return own;
 }
 
-// Will --tensor take it for this name alone?
+// Returns true if --tensor takes the name for a single name, not for a glob or a number.
 bool is_plain(std::string_view name) {
   return !name.empty() && name.find_first_of("*?[],!@\\") == name.npos &&
          name.find_first_not_of("0123456789-") != name.npos;
 }
 
-// The option that takes this pair out of two sets by its names; empty: it cannot be typed so.
+// Returns the option that selects this pair by its names, or an empty string if none can.
 std::string by_name(const btf::DiffTensor& actual, const btf::DiffTensor& golden) {
   if (is_plain(golden.name) && actual.name == golden.name) return "--tensor=" + golden.name;
   if (actual.name.empty() || golden.name.empty() ||
@@ -64,17 +63,17 @@ bool by_globs(const std::vector<SpecRule>& rules) {
   return std::ranges::any_of(rules, [](const SpecRule& rule) { return !rule.glob.empty(); });
 }
 
-// A file of rules may have some for other tensors than this pair, which would be trouble: what it
-// says of files goes in front of what the command line does.
+// Adds specs of the rules file as options. The file itself cannot be given again, because rules
+// that match no tensor are an error. Its rules go before those of the command line.
 void add_ruled_specs(const std::string& option, const std::vector<SpecRule>& specs,
                      std::vector<std::string>& words) {
   for (const SpecRule& rule : specs)
     if (!rule.source.starts_with("--")) words.push_back(option + "=" + rule.glob + "=" + rule.spec);
 }
 
-// Files whose specs take their dims from the other side have no tensors by themselves that names
-// could choose among: it is the pair of files that is chosen, by what both are called up to their
-// endings. Empty: there are none such.
+// Returns an option that selects the pair of files by their common name without extensions. Needed
+// if specs take their dims from the other side: such files have no tensors that could be selected
+// by name. Returns an empty string if there are no such specs or names.
 std::string by_file(const DiffCommand& command, const btf::FilePair& pair) {
   const auto lacks_dims = [](const SpecRule& rule) {
     return btf::spec_without_dims(rule.spec).has_value();
@@ -101,9 +100,9 @@ std::string by_file(const DiffCommand& command, const btf::FilePair& pair) {
   return "--include=" + glob + (stem(golden) == golden ? "" : ".*");
 }
 
-// A permutation is for tensors that have as many dims, and a scale for codes: without such a tensor
-// they are trouble.
-bool is_about(const std::string& given, const DiffCommand& command, const btf::TensorDiff& diff) {
+// Returns true if the option applies to this pair. --permute without a tensor of its rank, and
+// scales without codes, are errors.
+bool applies(const std::string& given, const DiffCommand& command, const btf::TensorDiff& diff) {
   if (given.starts_with("--permute="))
     return command.diff.permute->order.size() == diff.actual->dims.size();
   if (given.starts_with("--actual-scale=")) return diff.actual->codes.has_value();
@@ -111,18 +110,18 @@ bool is_about(const std::string& given, const DiffCommand& command, const btf::T
   return true;
 }
 
-// This pair alone, judged as it was.
+// Returns the command that compares only this pair, by the same criteria.
 std::string compare_again(const DiffCommand& command, bool directories, const btf::FilePair& pair,
                           const btf::TensorDiff& diff, std::vector<std::string> words) {
   add_ruled_specs("--actual-spec", command.actual_specs, words);
   add_ruled_specs("--golden-spec", command.golden_specs, words);
   for (const std::string& given : command.pair_options)
-    if (is_about(given, command, diff)) words.push_back(given);
+    if (applies(given, command, diff)) words.push_back(given);
   const btf::Tolerance tolerance = tolerance_of(command, diff);
   if (tolerance.rtol) words.push_back("--rtol=" + btf::number_text(*tolerance.rtol));
   if (tolerance.atol) words.push_back("--atol=" + btf::number_text(*tolerance.atol));
   if (tolerance.ulp) words.push_back(fmt::format("--ulp={}", *tolerance.ulp));
-  // Scales may be in other files, and specs go by paths: then it takes the directories.
+  // Scales may be in other files, and globs of specs match paths in the directories.
   const bool whole = directories && (command.diff.dequantize || by_globs(command.actual_specs) ||
                                      by_globs(command.golden_specs));
   if (!whole) {
@@ -139,8 +138,9 @@ std::string compare_again(const DiffCommand& command, bool directories, const bt
   return command_line("diff", words, std::vector{command.actual, command.golden});
 }
 
-// The options that make the dims of the two equal, and their numbers, perhaps but for noise.
-std::vector<std::string> equalising(const DiffCommand& command, const btf::TensorDiff& diff) {
+// Returns the options that make the dims and, apart from noise, the elements of both tensors equal.
+std::vector<std::string> equalizing_options(const DiffCommand& command,
+                                            const btf::TensorDiff& diff) {
   if (diff.result != btf::DiffResult::shape || diff.hints.empty()) return {};
   if (command.diff.permute || command.diff.squeeze || command.diff.reshape_actual) return {};
   std::string_view edit = diff.hints.front().evidence;
@@ -161,8 +161,8 @@ std::vector<std::string> equalising(const DiffCommand& command, const btf::Tenso
   return options;
 }
 
-// What each file has, in place of a comparison that there cannot be. Files that had to be described
-// would have to be so again.
+// Returns the command that lists both tensors, if they cannot be compared. Returns an empty string
+// if the files need specs.
 std::string list_both(const DiffCommand& command, const btf::FilePair& pair,
                       const btf::TensorDiff& diff) {
   const auto described = [](const btf::OpenOptions& open, const std::vector<SpecRule>& specs) {
@@ -179,9 +179,9 @@ std::string list_both(const DiffCommand& command, const btf::FilePair& pair,
   return command_line("inspect", words, files);
 }
 
-// Shows where this pair of tensors differs, judged as it was; that they are the same with other
-// dims; or what the files have, where there is nothing to compare. Empty: the report has shown
-// that, or there are no files to name.
+// Returns the command that shows more about a pair of tensors: where they differ, that they are
+// equal with other dims, or what the files hold if they cannot be compared. Returns an empty string
+// if the report has shown that already, or if the files have no names.
 std::string next_command(const DiffCommand& command, bool directories, const btf::FilePair& pair,
                          const btf::TensorDiff& diff) {
   if (command.from_json) return {};
@@ -191,12 +191,12 @@ std::string next_command(const DiffCommand& command, bool directories, const btf
     return command.diff.heatmap || diff.mismatched == 0
                ? std::string()
                : compare_again(command, directories, pair, diff, {"--heatmap"});
-  const std::vector<std::string> edits = equalising(command, diff);
+  const std::vector<std::string> edits = equalizing_options(command, diff);
   return edits.empty() ? list_both(command, pair, diff)
                        : compare_again(command, directories, pair, diff, edits);
 }
 
-// The command that makes this comparison again, whatever shards or parts it came from.
+// Returns the command that repeats this comparison, without options about shards.
 std::string same_command(const DiffCommand& command) {
   const std::vector<std::string> operands{command.actual, command.golden};
   return command_line("diff", command.comparison_options,
@@ -215,7 +215,7 @@ std::string both_tensors(const btf::DiffTensor& actual, const btf::DiffTensor& g
   return text;
 }
 
-// The last three dims where all others have the place's indices.
+// Returns a slice with the last three dims at the index `place`.
 btf::Slice around(const btf::Dims& place) {
   btf::Slice slice;
   for (std::size_t d = 0; d + btf::kMaxPictureDims < place.size(); ++d)
@@ -239,18 +239,17 @@ void DifferencePicture::note(const btf::FilePair& files, const btf::TensorDiff& 
   const bool different = diff.result == btf::DiffResult::different;
   if (!different && diff.result != btf::DiffResult::same) return;
   different_ += different ? 1 : 0;
-  if (chosen_ && (!different || (chosen_->different && diff.worst_error() <= chosen_->error)))
-    return;
-  chosen_ = {.files = files,
-             .actual = *diff.actual,
-             .golden = *diff.golden,
-             .error = diff.worst_error(),
-             .different = different};
-  if (diff.worst_abs) chosen_->place = diff.worst_abs->index;
+  if (worst_ && (!different || (worst_->different && diff.worst_error() <= worst_->error))) return;
+  worst_ = {.files = files,
+            .actual = *diff.actual,
+            .golden = *diff.golden,
+            .error = diff.worst_error(),
+            .different = different};
+  if (diff.worst_abs) worst_->place = diff.worst_abs->index;
 }
 
 std::optional<std::uint64_t> DifferencePicture::pair() const {
-  return chosen_ ? std::optional(chosen_->files.number) : std::nullopt;
+  return worst_ ? std::optional(worst_->files.number) : std::nullopt;
 }
 
 void DifferencePicture::draw(const Context& context, const btf::Result<btf::ComparedFiles>& files) {
@@ -258,28 +257,28 @@ void DifferencePicture::draw(const Context& context, const btf::Result<btf::Comp
     drawn_ = std::unexpected(files.error());
     return;
   }
-  btf::PictureOptions options = target_->draw();
-  if (!options.part && chosen_->place) options.part = around(*chosen_->place);
+  btf::PictureOptions options = target_->draw_options();
+  if (!options.part && worst_->place) options.part = around(*worst_->place);
   options.execution = context.global.execution();
   options.execution.cancel = &watch_interrupts();
   drawn_ = btf::draw_difference(*files->actual, *files->golden,
-                                {.actual = chosen_->actual.index, .golden = chosen_->golden.index},
+                                {.actual = worst_->actual.index, .golden = worst_->golden.index},
                                 files->options, options);
 }
 
 btf::Status DifferencePicture::write(const Context& context) const {
   if (!target_) return {};
   if (!drawn_)
-    return btf::fail(
-        btf::ErrorCode::invalid_argument,
-        *command_.image.path + ": no picture: no two tensors of equal dims were compared");
+    return btf::fail(btf::ErrorCode::invalid_argument,
+                     *command_.image.path +
+                         ": there is nothing to draw: no tensors of equal dims were compared");
   if (!*drawn_) return std::unexpected(drawn_->error());
   const btf::DrawnTensor& drawn = **drawn_;
   BTF_TRY(target_->write(drawn.picture, context.out));
   if (context.global.quiet || command_.json || target_->takes_output()) return {};
   std::string line = target_->in_terminal() ? "" : printable(*command_.image.path) + ": ";
-  if (several_) line += printable(chosen_->files.actual) + ": ";
-  line += both_tensors(chosen_->actual, chosen_->golden);
+  if (several_) line += printable(worst_->files.actual) + ": ";
+  line += both_tensors(worst_->actual, worst_->golden);
   if (different_ > 1) line += fmt::format(", the worst of {} that differ", different_);
   line += fmt::format(": {}: actual, golden, error from {} to {}", drawn.facts.part,
                       short_number(drawn.facts.least), short_number(drawn.facts.greatest));
@@ -290,7 +289,7 @@ btf::Status DifferencePicture::write(const Context& context) const {
 namespace {
 
 // "rtol 1e-3 for tensor 2"
-std::string of_tensor(const TensorTolerance& given) {
+std::string criterion_text(const TensorTolerance& given) {
   return given.text + " for " +
          (given.glob ? printable(*given.glob) : "tensor " + std::to_string(given.tensor));
 }
@@ -317,12 +316,12 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
             return next_command(command, directories, pair, diff);
           }};
   for (const TensorTolerance& given : command.tensor_tolerances)
-    options.tensor_criteria.push_back(of_tensor(given));
+    options.tensor_criteria.push_back(criterion_text(given));
   if (!command.tensor_criteria.empty()) options.tensor_criteria = command.tensor_criteria;
   return options;
 }
 
-// The format of standard output, if anything is printed there.
+// Returns the format of standard output; unset if nothing is printed there.
 std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
   if (command.part) return std::nullopt;
   if (command.json) return btf::ReportFormat::json;
@@ -359,8 +358,8 @@ DiffReports::DiffReports(const Context& context, const DiffCommand& command, boo
   reports_.push_back({std::move(part), true});
 }
 
-void DiffReports::tell_others(std::vector<std::string> paths) {
-  if (part_ != nullptr) part_->tell_others(paths);
+void DiffReports::set_others(std::vector<std::string> paths) {
+  if (part_ != nullptr) part_->set_others(paths);
   totals_.others = std::move(paths);
 }
 
@@ -416,11 +415,11 @@ void DiffReports::end(PairOutcome outcome) {
   for (const Report& row : reports_) row.report->end(pair_, outcome);
 }
 
-// Files first: the report on stdout names those that could not be written. It is left out when
-// nothing of a single pair of files could be compared.
+// Writes files first, because the report on stdout names those that could not be written. Nothing
+// is printed if a single pair of files could not be compared at all.
 int DiffReports::finish() {
   btf::PageOrigin origin{.newest_input = totals_.newest_input};
-  take_given_date(origin);
+  set_date_from_environment(origin);
   totals_.newest_input = origin.newest_input;
   const bool silent = totals_.troubled_files > 0 && !totals_.directories && !totals_.partly();
   for (const bool own_file : {true, false})
@@ -431,7 +430,7 @@ int DiffReports::finish() {
       context_.log.error(status.error());
       totals_.unwritten = true;
     }
-  // What a part says is judged by merge.
+  // merge decides on the exit status of the results in a part.
   if (part_ != nullptr) return totals_.unwritten ? kTrouble : kSame;
   switch (totals_.result()) {
     case PairResult::same:

@@ -29,7 +29,7 @@ class Merging {
     const std::vector<std::string>& others = parts_.head().others;
     for (const std::string& operand : parts_.head().operands)
       note_others(context_, operand, others);
-    reports_.tell_others(others);
+    reports_.set_others(others);
     BTF_TRY(parts_.each_pair(
         [this](const btf::PartItem& item) -> btf::Status {
           take(item);
@@ -58,7 +58,7 @@ class Merging {
                        std::ranges::none_of(pair.tensors, [](const btf::TensorDiff& diff) {
                          return diff.error.has_value();
                        });
-    // With two files it is the error of the whole.
+    // With only two files the error of the pair is that of the command.
     if (whole && !directories_ && pair.outcome.cause)
       cause_ = pair.outcome.cause;
     else if (whole && errors_.pass())
@@ -68,7 +68,7 @@ class Merging {
   void take(const btf::TensorDiff& found) {
     if (found.error && errors_.pass()) context_.log.error(*found.error);
     btf::TensorDiff diff = found;
-    // A part has it for the page, whatever the command asked for.
+    // Parts always have a heatmap, in case merge makes a page.
     if (!command_.diff.heatmap && !command_.html) diff.heatmap.reset();
     reports_.take(diff);
   }
@@ -78,7 +78,7 @@ class Merging {
   const btf::Parts& parts_;
   bool directories_;
   DiffReports reports_;
-  Limited errors_;
+  MessageLimit errors_;
   std::optional<btf::Error> cause_;
 };
 

@@ -1,4 +1,5 @@
-// The reports of a comparison whose shards have made parts.
+// The part of a comparison that one shard writes, and the merged reports of all parts
+// (docs/scaling.md).
 #pragma once
 
 #include <chrono>
@@ -14,18 +15,17 @@
 
 namespace btftool {
 
-// `command`: the one that made the parts, with the reports that are asked for.
+// `command` is the command that made the parts, with the options for reports that merge was given.
 btf::Result<int> merge_diff(const Context& context, const btf::Parts& parts, DiffCommand& command);
 
-// The report of one shard of a comparison: a part (docs/scaling.md).
-
+// Writes the part of one shard.
 class PartReport final : public btf::DiffReport {
  public:
   PartReport(const Context& context, const DiffCommand& command, bool directories,
              std::vector<std::string> tensor_criteria);
 
-  void tell_others(std::vector<std::string> paths) { part_.head().others = std::move(paths); }
-  // Begins the part. What is returned is what it lacks.
+  void set_others(std::vector<std::string> paths) { part_.head().others = std::move(paths); }
+  // Begins the part, and returns the pairs that the shard still has to compare.
   btf::Result<std::vector<std::uint64_t>> pick(std::span<const btf::PlannedPair> pairs);
 
   void begin(const btf::FilePair& pair) override;
@@ -43,7 +43,7 @@ class PartReport final : public btf::DiffReport {
 
   const DiffCommand& command_;
   ShardPart part_;
-  std::vector<Sizes> planned_;  // by number of the pair
+  std::vector<Sizes> planned_;  // file sizes in the plan, by number of the pair
   btf::PartItem item_;
   std::chrono::steady_clock::time_point began_;
 };

@@ -19,7 +19,7 @@ namespace {
 using btf::ErrorCode;
 using btf::TensorDiff;
 
-// Hands what is judged to the reports, and trouble to stderr.
+// Passes the judged tensors to the reports, and errors to the log.
 class Rejudgement final : public btf::SetDiffSink {
  public:
   Rejudgement(const Context& context, const DiffCommand& command, const btf::SetDiffResult& report)
@@ -41,41 +41,42 @@ class Rejudgement final : public btf::SetDiffSink {
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
     if (reports_.compared_nothing())
-      trouble({ErrorCode::refused, "nothing was compared: no tensor has an element"});
+      log_error({ErrorCode::refused, "nothing was compared: no tensor has an element"});
     return reports_.finish();
   }
 
   void begin(const FilePair& pair) override { reports_.begin(pair); }
   void take(const TensorDiff& diff) override {
-    if (diff.error) trouble(*diff.error);
+    if (diff.error) log_error(*diff.error);
     reports_.take(diff);
   }
   bool lists_missing() const override { return true; }
   void missing(const TensorDiff& diff) override { reports_.missing(diff); }
   void end(const FilePair& pair, const PairOutcome& outcome) override {
-    PairOutcome told = outcome;
-    if (told.cause && told.cause->finding == btf::kUndecided) {
-      const std::string whole = told.cause->message;
-      told.cause->message += "; compare the files: btftool diff " + printable(pair.actual) + " " +
-                             printable(pair.golden);
-      if (told.error == whole) told.error = told.cause->message;
-      if (report_.directories) told.cause = told.cause->within(printable(pair.name));
+    PairOutcome reported = outcome;
+    if (auto& cause = reported.cause; cause && cause->finding == btf::kUndecided) {
+      const std::string message = cause->message;
+      cause->message += "; compare the files: btftool diff " + printable(pair.actual) + " " +
+                        printable(pair.golden);
+      if (reported.error == message) reported.error = cause->message;
+      if (report_.directories) cause = cause->within(printable(pair.name));
     }
-    if (told.cause) trouble(*told.cause);
-    reports_.end(std::move(told));
+    if (reported.cause) log_error(*reported.cause);
+    reports_.end(std::move(reported));
   }
 
  private:
-  void trouble(const btf::Error& error) {
+  void log_error(const btf::Error& error) {
     if (errors_.pass()) context_.log.error(error.in_file(*command_.from_json));
   }
 
-  // A report does not say how many tensors there were to count from the end of.
+  // A report does not have the number of tensors, so numbers from the end have no meaning.
   btf::Status check_tolerances() const {
     for (const TensorTolerance& given : command_.tensor_tolerances)
       if (given.tensor < 0)
-        return btf::fail(ErrorCode::invalid_argument,
-                         given.source + ": with --from-json tensors are counted from the front");
+        return btf::fail(
+            ErrorCode::invalid_argument,
+            given.source + ": with --from-json, tensors cannot be counted from the end");
     return {};
   }
 
@@ -83,7 +84,7 @@ class Rejudgement final : public btf::SetDiffSink {
   const DiffCommand& command_;
   const btf::SetDiffResult& report_;
   DiffReports reports_;
-  Limited errors_;
+  MessageLimit errors_;
 };
 
 }  // namespace
@@ -104,7 +105,7 @@ btf::Result<int> run_rejudge(const Context& context, const DiffCommand& command)
 namespace {
 
 constexpr std::string_view kSchema = "btftool/rules/1";
-constexpr std::string_view kWhat = "a file of rules of btftool diff";
+constexpr std::string_view kWhat = "a rules file of btftool diff";
 
 class RulesReader {
  public:
@@ -129,7 +130,7 @@ class RulesReader {
   void take(const JsonNode& rule) {
     const JsonNode tensor = rule["tensor"];
     const std::string glob = tensor.text();
-    if (const std::string trouble = glob_error(glob); !trouble.empty()) tensor.fail(trouble);
+    if (const std::string error = glob_error(glob); !error.empty()) tensor.fail(error);
     std::size_t given = 0;
     rule.members([&](const std::string& name, const JsonNode& value) {
       if (name == "tensor" || name == "comment" || value.failed()) return;
@@ -191,9 +192,9 @@ void put_in_front(std::vector<T>& of, std::vector<T> more) {
 
 btf::Result<Rules> parse_rules(const std::string& text, const std::string& name) {
   BTF_ASSIGN(const Json json, parse_written_json(text, kWhat));
-  std::string trouble;
-  Rules rules = RulesReader(name).read(JsonNode(json, trouble));
-  if (!trouble.empty()) return btf::fail(btf::ErrorCode::invalid_argument, trouble);
+  std::string error;
+  Rules rules = RulesReader(name).read(JsonNode(json, error));
+  if (!error.empty()) return btf::fail(btf::ErrorCode::invalid_argument, error);
   return rules;
 }
 

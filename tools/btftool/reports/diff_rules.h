@@ -1,4 +1,4 @@
-// btftool diff --from-json: a saved report judged by other limits.
+// diff --from-json, which judges a saved report again, and diff --rules (docs/diff.md, section 9).
 #pragma once
 
 #include <string>
@@ -12,9 +12,7 @@ namespace btftool {
 
 btf::Result<int> run_rejudge(const Context& context, const DiffCommand& command);
 
-// Tolerances and specs by names of tensors, out of a file (docs/diff.md, section 9).
-
-// The command with the rules of its --rules before those of the command line.
+// Returns the command with the rules of its --rules file before those of the command line.
 btf::Result<DiffCommand> with_rules(const DiffCommand& command);
 
 struct Rules {
@@ -23,7 +21,7 @@ struct Rules {
   std::vector<SpecRule> golden_specs;
 };
 
-// `name` is the file's name in messages.
+// `name` is the name of the file in messages.
 btf::Result<Rules> parse_rules(const std::string& text, const std::string& name);
 
 }  // namespace btftool

@@ -32,7 +32,7 @@ std::string dims_of(const btf::EngineTensor& tensor) {
   return "[" + text + "]";
 }
 
-// Nothing: the list does not say all that they follow from.
+// Returns std::nullopt if the list lacks dims or format.
 std::optional<std::uint64_t> bytes_of(const btf::EngineTensor& tensor) {
   if (!tensor.format || !tensor.dims) return std::nullopt;
   btf::Dims dims;
@@ -64,7 +64,7 @@ std::vector<std::string> cells_of(const btf::EngineTensor& tensor, std::size_t i
           std::string(role_of(tensor))};
 }
 
-void tell_fitting(Output& out, const btf::EngineList& list) {
+void print_table(Output& out, const btf::EngineList& list) {
   std::vector<Column> columns{{.right = true},
                               {.least = 12},
                               {.rank = 2, .least = 16},
@@ -89,15 +89,16 @@ void tell_fitting(Output& out, const btf::EngineList& list) {
   }
 }
 
-void tell(const Context& context, const std::string& path, const btf::EngineList& list) {
+void print_engine(const Context& context, const std::string& path, const btf::EngineList& list) {
   Output& out = context.out;
   out.line(fmt::format("{}: layer list of a TensorRT engine, {}, {}, no data", printable(path),
                        counted(list.layers.size(), "layer"),
                        counted(list.tensors.size(), "tensor")));
   if (list.tensors.empty())
     return out.line(
-        "names of layers only: the engine was built without detailed profiling verbosity");
-  if (fits_columns()) return tell_fitting(out, list);
+        "the list has only names of layers: the engine was built without detailed profiling "
+        "verbosity");
+  if (fits_columns()) return print_table(out, list);
   out.line(" #  dtype           layout        shape                          bytes  name");
   for (std::size_t i = 0; i < list.tensors.size(); ++i) {
     const btf::EngineTensor& tensor = list.tensors[i];
@@ -143,7 +144,7 @@ btf::Status inspect_engine(const Context& context, const InspectOptions& options
                            const std::string& path) {
   BTF_ASSIGN(const btf::EngineList list, btf::read_engine_list(path));
   if (!options.json) {
-    tell(context, path, list);
+    print_engine(context, path, list);
     return {};
   }
   Json file{{"path", path}, {"format", "tensorrt-engine"}, {"data", false}};
@@ -163,7 +164,7 @@ constexpr std::uint64_t kEdge = 3;
 constexpr std::uint64_t kMaxValues = 1000000;
 
 std::uint64_t position_of(const btf::SlicedDim& dim, std::uint64_t i) {
-  // Modular arithmetic takes care of negative steps.
+  // Unsigned arithmetic wraps, so this is right for negative steps too.
   return dim.start + i * static_cast<std::uint64_t>(dim.step);
 }
 
@@ -193,9 +194,9 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
     if (__builtin_mul_overflow(shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count,
                                &shown) ||
         shown > kMaxValues)
-      return btf::fail(
-          btf::ErrorCode::invalid_argument,
-          "more than " + std::to_string(kMaxValues) + " values to show; --slice selects a part");
+      return btf::fail(btf::ErrorCode::invalid_argument,
+                       "there are more than " + std::to_string(kMaxValues) +
+                           " values to print; select some by --slice");
   std::vector<btf::Dims> indices(1);
   for (const btf::SlicedDim& dim : slice) {
     Positions positions;
@@ -278,7 +279,7 @@ Json ValueView::nest(std::size_t dim, std::size_t& next) const {
 
 namespace {
 
-// Reads the statistics that are asked for beyond the plain ones.
+// Reads percentiles, histogram and channels.
 btf::Status read_statistics(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                             const InspectOptions& options, const btf::Execution& execution,
                             InspectDetails& details) {
@@ -311,7 +312,7 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
                                          const btf::Execution& execution) {
   InspectDetails details;
   if (!options.stats && !options.values && !options.at) return details;
-  // Blocks with scales among the codes are looked at as the numbers that they stand for.
+  // Blocks that hold codes and scales are shown as the numbers that they represent.
   std::optional<btf::TensorInfo> numbers;
   if (!listed.dtype && !listed.foreign_dtype.empty()) {
     BTF_ASSIGN(numbers, file.dequantized(listed.index));
@@ -338,7 +339,7 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
     details.element = element.front();
     if (numbers) details.element.offset.reset();
   }
-  // What another process wrote meanwhile may be half of one dump and half of another.
+  // If another process has written the file meanwhile, the values may be of two different dumps.
   BTF_TRY(file.check_unchanged());
   return details;
 }

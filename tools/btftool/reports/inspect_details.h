@@ -1,4 +1,4 @@
-// Details that inspect shows: values, and a TensorRT engine's layer list.
+// Details that inspect prints: values, statistics, and the layer list of a TensorRT engine.
 #pragma once
 
 #include <cstdint>
@@ -16,56 +16,53 @@
 
 namespace btftool {
 
-// inspect of a TensorRT engine's layer list: its tensors as a manifest would have them, without
-// data.
-
+// Prints the tensors of a TensorRT engine's layer list, which has no data.
 btf::Status inspect_engine(const Context& context, const InspectOptions& options,
                            const std::string& path);
 
-// The values of a tensor, or of a part of it, arranged as NumPy prints an array.
-
+// The values of a slice of a tensor, arranged as NumPy prints an array.
 class ValueView {
  public:
-  // An error if that is more than a million. Reads what will be shown: everything of the slice if
-  // that is at most `threshold` elements, otherwise three at both ends of every dim.
+  // Reads the whole slice if it has at most `threshold` elements, otherwise three elements at both
+  // ends of every dim. Fails if these are more than a million.
   static btf::Result<ValueView> read(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                                      const std::vector<btf::SlicedDim>& slice,
                                      std::uint64_t threshold);
 
-  // Several lines, without a last newline; `width`: of each, but for brackets at its end.
+  // Returns lines of at most `width` characters, not counting brackets at their ends, without a
+  // newline after the last.
   std::string text(std::size_t width) const;
-  Json json() const;  // nested arrays; "..." for what is left out
+  Json json() const;  // nested arrays; "..." stands for values that are left out
 
  private:
-  // Positions shown of a dim that is kept; kGap marks omitted ones.
+  // The positions of a dim that are shown; kGap marks a gap.
   using Positions = std::vector<std::uint64_t>;
   static constexpr std::uint64_t kGap = UINT64_MAX;
 
   struct Place {
     std::size_t dim = 0;
     std::size_t indent = 1;
-    std::size_t width = 0;  // of lines
+    std::size_t width = 0;  // width of lines
   };
 
   void print(Place at, std::size_t& next, std::string& out) const;
   Json nest(std::size_t dim, std::size_t& next) const;
 
   btf::DType dtype_{};
-  std::vector<Positions> shown_;      // per kept dim, outermost first
-  std::vector<std::uint64_t> codes_;  // of what is shown, row-major
+  std::vector<Positions> shown_;      // for each dim that the slice keeps, outermost first
+  std::vector<std::uint64_t> codes_;  // codes of the elements that are shown, row-major
   std::vector<std::string> texts_;
   std::size_t width_ = 0;
 };
 
-// Details of one tensor beyond its header, as requested from inspect.
-
+// Details of one tensor beyond its header, as far as they were requested.
 struct InspectDetails {
-  std::optional<btf::DType> dtype;  // of the numbers that were read, where any were
+  std::optional<btf::DType> dtype;  // dtype of the values that were read, if any were
   std::optional<btf::TensorStats> stats;
   std::optional<btf::Distribution> distribution;
-  btf::DistributionOptions asked{};  // of the distribution
+  btf::DistributionOptions asked{};  // the options for `distribution`
   std::optional<btf::Channels> channels;
-  std::optional<btf::Error> no_channels;  // why, where they were asked for
+  std::optional<btf::Error> no_channels;  // why `channels` is unset although it was requested
   std::optional<ValueView> values;
   std::optional<btf::Dims> at;
   btf::Element element;
@@ -77,10 +74,10 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
 
 bool is_extension(const btf::TensorInfo& tensor);
 
-// Why TensorRT or a DLA would not take its dims in its layout.
+// Returns why TensorRT or a DLA would not accept the dims of the tensor in its layout, if so.
 std::optional<std::string> tensorrt_limits(const btf::TensorInfo& tensor);
 
-// Strides in bytes of the stored array, innermost first, as NvMedia counts them.
+// Returns the strides of the stored array in bytes, innermost first, as in NvMedia.
 btf::Dims byte_strides(const btf::TensorInfo& tensor);
 
 }  // namespace btftool

@@ -12,7 +12,7 @@
 namespace btftool {
 namespace {
 
-// More channels than this are not listed in text, only those that are dead or saturated.
+// If there are more channels than this, only dead and saturated ones are listed.
 constexpr std::size_t kMaxListed = 64;
 constexpr std::size_t kMaxBar = 40;  // columns
 
@@ -23,10 +23,10 @@ bool dead(ChannelState state) {
 }
 bool saturated(ChannelState state) { return state == ChannelState::saturated; }
 
-Json channel_numbers(const btf::Channels& channels, bool (*chosen)(ChannelState)) {
+Json channel_numbers(const btf::Channels& channels, bool (*matches)(ChannelState)) {
   Json numbers = Json::array();
   for (std::size_t c = 0; c < channels.states.size(); ++c)
-    if (chosen(channels.states[c])) numbers.push_back(c);
+    if (matches(channels.states[c])) numbers.push_back(c);
   return numbers;
 }
 
@@ -69,10 +69,10 @@ std::string percentiles_text(const btf::Distribution& found,
   return text;
 }
 
-std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns) {
+std::string bar(std::uint64_t count, std::uint64_t max, std::size_t columns) {
   constexpr std::array<const char*, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  if (most == 0 || count == 0) return "";
-  const double share = static_cast<double>(count) / static_cast<double>(most);
+  if (max == 0 || count == 0) return "";
+  const double share = static_cast<double>(count) / static_cast<double>(max);
   const auto eighths = std::max<std::size_t>(
       1, static_cast<std::size_t>(std::lround(share * static_cast<double>(columns) * 8)));
   std::string text;
@@ -80,7 +80,7 @@ std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns) {
   return text + kParts[eighths % 8];
 }
 
-// "from", and a bar with the count of the bin that begins there.
+// Each line has the lower edge of a bin, a bar and the count.
 std::vector<std::string> histogram_lines(const btf::Histogram& histogram, std::size_t columns) {
   const std::size_t bins = histogram.counts.size();
   std::vector<std::string> edges;
@@ -102,7 +102,7 @@ std::vector<std::string> histogram_lines(const btf::Histogram& histogram, std::s
   return lines;
 }
 
-// A block for each bin, a dot for one that is empty.
+// A block for each bin, and a dot for an empty one.
 std::string histogram_line(const btf::Histogram& histogram) {
   constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const auto most = static_cast<double>(*std::ranges::max_element(histogram.counts));
@@ -116,13 +116,13 @@ std::string histogram_line(const btf::Histogram& histogram) {
 }
 
 // "3, 17-19"
-std::string ranges_text(const btf::Channels& channels, bool (*chosen)(ChannelState)) {
+std::string ranges_text(const btf::Channels& channels, bool (*matches)(ChannelState)) {
   std::string text;
   const auto& states = channels.states;
   for (std::size_t c = 0; c < states.size(); ++c) {
-    if (!chosen(states[c])) continue;
+    if (!matches(states[c])) continue;
     std::size_t last = c;
-    while (last + 1 < states.size() && chosen(states[last + 1])) ++last;
+    while (last + 1 < states.size() && matches(states[last + 1])) ++last;
     text += (text.empty() ? "" : ", ") + std::to_string(c);
     if (last > c) text += (last > c + 1 ? "-" : ", ") + std::to_string(last);
     c = last;
@@ -147,9 +147,9 @@ void add_channel_lines(btf::DType dtype, const btf::Channels& channels, std::siz
                        std::vector<StatisticsLine>& lines) {
   lines.push_back(
       {"channels", fmt::format("{} along dim {}", channels.channels.size(), channels.axis)});
-  for (const auto& [label, chosen] :
+  for (const auto& [label, matches] :
        {std::pair("dead", &dead), std::pair("saturated", &saturated)}) {
-    const std::string ranges = ranges_text(channels, chosen);
+    const std::string ranges = ranges_text(channels, matches);
     std::string name = label;
     for (const std::string& line : wrapped(ranges.empty() ? "none" : ranges, columns, 0)) {
       lines.push_back({name, line});
@@ -171,7 +171,8 @@ void add_channel_lines(btf::DType dtype, const btf::Channels& channels, std::siz
     lines.push_back(
         {fmt::format("{:>10}", c), row_text(dtype, channels.channels[c], channels.states[c])});
   }
-  if (left_out > 0) lines.push_back({"", fmt::format("and {} more, which --json lists", left_out)});
+  if (left_out > 0)
+    lines.push_back({"", fmt::format("and {} more; --json lists them all", left_out)});
 }
 
 }  // namespace
@@ -251,7 +252,7 @@ void append_dims(std::string& line, const btf::Dims& dims, std::size_t width) {
   append_pad_right(line, "", width - std::min(width, line.size() - begin));
 }
 
-// Widths of the columns but the first, which depends on the file.
+// Widths of the columns except the first, which depends on the file.
 constexpr std::size_t kDType = 14;
 constexpr std::size_t kLayout = 12;
 constexpr std::size_t kShape = 22;
@@ -259,7 +260,7 @@ constexpr std::size_t kBytes = 12;
 constexpr std::size_t kOffset = 12;
 constexpr std::string_view kGap = "  ";
 
-// Words for a tensor beside its type: "nnz 20  deflated".
+// What a line says beyond type, shape and sizes: "nnz 20  deflated".
 std::string notes_text(const btf::TensorInfo& tensor, bool extensions) {
   std::string text;
   const auto add = [&](std::string_view note) {
@@ -280,7 +281,7 @@ bool has_known_bytes(const btf::TensorInfo& tensor) {
   return tensor.known() || !tensor.foreign_dtype.empty();
 }
 
-// Columns of a table that fits; the offset goes first where there is no room.
+// Columns of a table that fits a terminal. If there is no room, the offset is left out first.
 const std::vector<std::string> kTitles{"#",     "dtype",  "layout", "shape",
                                        "bytes", "offset", "",       "name"};
 const std::vector<btf::report::Column> kColumns{{.right = true},
@@ -305,7 +306,7 @@ std::vector<std::string> InspectText::cells(const btf::TensorInfo& tensor) const
           tensor.named ? printable(tensor.name) : ""};
 }
 
-// As wide as the first tensors need.
+// Makes the columns as wide as the first tensors need.
 btf::Status InspectText::fit_columns(const btf::TensorFile& file,
                                      const std::optional<std::vector<std::uint64_t>>& tensors) {
   constexpr std::uint64_t kMaxMeasured = 4096;
@@ -317,7 +318,7 @@ btf::Status InspectText::fit_columns(const btf::TensorFile& file,
   for (std::uint64_t i = 0; i < std::min(count, kMaxMeasured); ++i) {
     const auto tensor = file.tensor(tensors ? (*tensors)[i] : i);
     if (!tensor) {
-      // What is wrong with its bytes its own line says.
+      // Malformed records are reported when their line is printed.
       if (status && tensor.error().system != 0) status = std::unexpected(tensor.error());
       continue;
     }
@@ -359,13 +360,13 @@ void InspectText::fitting_line(const btf::TensorInfo& tensor) {
   out_.line(row_text(columns_, row));
 }
 
-// In columns of fixed widths; these lines may come by the million.
+// Prints columns of fixed widths. There may be millions of such lines.
 void InspectText::whole_line(const btf::TensorInfo& tensor) {
   line_.clear();
   append_pad_left(line_, tensor.index, width_);
   const std::size_t names = line_.size();
   append_pad_right(line_ += kGap, dtype_text(tensor), kDType);
-  // A longer name takes its room from the layout.
+  // A longer name of the dtype reduces the width of the layout.
   const std::size_t longer = line_.size() - names - kGap.size() - kDType;
   append_pad_right(line_ += kGap, layout_name(tensor), kLayout - std::min(longer, kLayout));
   append_dims(line_ += kGap, tensor.dims, kShape);
@@ -452,7 +453,7 @@ void InspectText::at(const InspectDetails& details) {
                                                   "  " + where);
 }
 
-// `rank`: as many brackets may be at the end of a line.
+// A line may end in `rank` brackets.
 std::size_t InspectText::values_width(std::size_t rank) const {
   constexpr std::size_t kOfPipe = 75;
   const std::size_t taken = width_ + kGap.size() + rank;

@@ -1,4 +1,4 @@
-// The output of inspect as text, with percentiles, histogram and channels.
+// The text output of inspect.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,27 @@
 
 namespace btftool {
 
-// Percentiles, histogram and channels as JSON and as lines of text.
-
+// Adds percentiles, histogram and channels to the JSON of the statistics.
 void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details);
 
 struct StatisticsLine {
-  std::string label;  // empty: it belongs to the one before
+  std::string label;  // empty if the line continues the one before
   std::string text;
 };
 
-// Lines of at most `columns`, where that is not very little. `bars`: the histogram has a line for
-// each bin, else it is one line.
+// Returns percentiles, histogram and channels as lines of at most `columns` columns, unless that is
+// very few. If `bars` is set, the histogram has a line for each bin, otherwise it is one line.
 std::vector<StatisticsLine> statistics_lines(btf::DType dtype, const InspectDetails& details,
                                              bool bars, std::size_t columns);
 
-// inspect as lines: one for each record, with the requested details below it.
-
+// Prints one line for each record, with the requested details below it.
 class InspectText {
  public:
   InspectText(Output& out, const InspectOptions& options) : out_(out), options_(options) {}
 
-  // `tensors`: those that will be shown; nothing: all of the file.
-  // An error of the system, met while widths of columns were looked for: the tensor, which may be
-  // read when its line comes, is not as wide as it should be.
+  // `tensors` are those that will be printed; all if unset. Returns a system error if a tensor
+  // could not be read to compute the widths of columns. It may be readable when its line is
+  // printed.
   btf::Status begin(const btf::TensorFile& file,
                     const std::optional<std::vector<std::uint64_t>>& tensors);
   void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
@@ -58,8 +56,8 @@ class InspectText {
   std::size_t width_ = 2;
   bool btf_ = true;
   std::string line_;
-  std::vector<btf::report::Column> columns_;  // of a table that fits; empty: the one of a pipe
-  std::unordered_map<std::uint64_t, std::string> names_;  // there, by the tensors' numbers
+  std::vector<btf::report::Column> columns_;  // empty unless the table must fit a terminal
+  std::unordered_map<std::uint64_t, std::string> names_;  // shortened names, by tensor number
 };
 
 }  // namespace btftool

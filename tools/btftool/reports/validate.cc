@@ -32,8 +32,8 @@ void PrintedValidation::found(const std::string& path, const btf::Finding& findi
 }
 
 void PrintedValidation::end(const std::string& path, const FileVerdict& verdict) {
-  if (verdict.trouble) {
-    context_.log.error(*verdict.trouble);
+  if (verdict.error) {
+    context_.log.error(*verdict.error);
     exit_code_ = kTrouble;
   } else if (!verdict.good(options_.strict) && exit_code_ == kSame) {
     exit_code_ = kDifferent;
@@ -63,7 +63,7 @@ void PrintedValidation::end_text(const std::string& path, const FileVerdict& ver
   if (counts.hidden() > 0)
     out.line(
         fmt::format("{}: not shown: {}; --all shows them", printable(path), counts.hidden_text()));
-  if (verdict.trouble) return;
+  if (verdict.error) return;
   std::string line = printable(path) + ": ";
   line += verdict.good(options_.strict) ? out.green("well-formed") : out.red("not well-formed");
   if (counts.any())

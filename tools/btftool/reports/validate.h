@@ -14,28 +14,28 @@ namespace btftool {
 
 struct FileVerdict {
   FindingCounts counts{};
-  std::optional<std::string> trouble{};  // why it could not be read to its end
+  std::optional<std::string> error{};  // why it could not be read to its end, if it could not
 
   bool good(bool strict) const { return counts.errors == 0 && (counts.warnings == 0 || !strict); }
   std::string_view result(bool strict) const {
-    return trouble ? "unreadable" : good(strict) ? "well-formed" : "malformed";
+    return error ? "unreadable" : good(strict) ? "well-formed" : "malformed";
   }
 };
 
-// For each file begin(), found() for each finding that is shown, end().
+// For each file, begin(), found() for each finding that is shown, and end() are called.
 class ValidationReport {
  public:
   virtual ~ValidationReport() = default;
   virtual void begin(const std::string& path) = 0;
-  // `name`: that the file gives the finding's tensor; empty: none.
+  // `name` is that of the finding's tensor, or empty if it has none.
   virtual void found(const std::string& path, const btf::Finding& finding,
                      const std::string& name) = 0;
   virtual void end(const std::string& path, const FileVerdict& verdict) = 0;
-  // `others`: files beside the tensors. What is returned is the exit code.
+  // Returns the exit code. `others` are files in directories that were not read.
   virtual btf::Result<int> finish(const std::vector<std::string>& others) = 0;
 };
 
-// Text or JSON on standard output.
+// Prints text or JSON to standard output.
 class PrintedValidation final : public ValidationReport {
  public:
   PrintedValidation(const Context& context, const ValidateOptions& options);

@@ -42,13 +42,13 @@ void ValidationPart::end(const std::string& path, const FileVerdict& verdict) {
   Json found{{"number", json_number(number_)},
              {"path", path},
              {"result", result},
-             {"error", verdict.trouble ? Json(*verdict.trouble) : Json()},
+             {"error", verdict.error ? Json(*verdict.error) : Json()},
              {"findings", std::move(findings_)},
              {"errors", json_number(counts.errors)},
              {"warnings", json_number(counts.warnings)},
              {"codes", counts.codes()},
              {"hidden", std::move(hidden)}};
-  if (verdict.trouble) context_.log.error(*verdict.trouble);
+  if (verdict.error) context_.log.error(*verdict.error);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
   part_.add({.number = number_,
              .result = std::string(result),
@@ -64,15 +64,15 @@ btf::Result<int> ValidationPart::finish(const std::vector<std::string>&) {
 
 namespace {
 
-struct Validated {
+struct ValidatedFile {
   std::string path;
   std::vector<btf::Finding> findings;
-  std::vector<std::string> codes;  // of the findings
-  std::vector<std::string> names;  // of their tensors
+  std::vector<std::string> codes;  // owns the codes of `findings`
+  std::vector<std::string> names;  // names of their tensors
   FileVerdict verdict;
 };
 
-void read_findings(const JsonNode& list, Validated& file) {
+void read_findings(const JsonNode& list, ValidatedFile& file) {
   list.each([&](const JsonNode& node) {
     btf::Finding finding{.severity = node["severity"].text() == "error" ? btf::Severity::error
                                                                         : btf::Severity::warning,
@@ -90,15 +90,15 @@ void read_findings(const JsonNode& list, Validated& file) {
   for (std::size_t i = 0; i < file.findings.size(); ++i) file.findings[i].code = file.codes[i];
 }
 
-// Tells the report of a file, as a line has it.
+// Parses the line of one file. The function that is returned passes it to the report.
 btf::Result<btf::TakeItem> read_validated(std::string_view line, ValidationReport& report) {
   BTF_ASSIGN(const Json json, btf::report::parse_exact(line, "an item of a part"));
-  std::string trouble;
-  const JsonNode node(json, trouble);
-  const auto file = std::make_shared<Validated>();
+  std::string error;
+  const JsonNode node(json, error);
+  const auto file = std::make_shared<ValidatedFile>();
   file->path = node["path"].text();
   FindingCounts& counts = file->verdict.counts;
-  if (!node["error"].null()) file->verdict.trouble = node["error"].text();
+  if (!node["error"].null()) file->verdict.error = node["error"].text();
   counts.errors = node["errors"].count();
   counts.warnings = node["warnings"].count();
   node["codes"].members([&](const std::string& code, const JsonNode& count) {
@@ -108,7 +108,7 @@ btf::Result<btf::TakeItem> read_validated(std::string_view line, ValidationRepor
     counts.kinds[code].hidden = count.count();
   });
   read_findings(node["findings"], *file);
-  if (!trouble.empty()) return btf::fail(btf::ErrorCode::malformed, trouble);
+  if (!error.empty()) return btf::fail(btf::ErrorCode::malformed, error);
   return [file, &report]() -> btf::Status {
     report.begin(file->path);
     for (std::size_t i = 0; i < file->findings.size(); ++i)

@@ -1,4 +1,4 @@
-// The validation of one shard's files: what a part holds of it, written and read back
+// The part of a validation that one shard writes, and the merged report of all parts
 // (docs/scaling.md).
 #pragma once
 
@@ -18,9 +18,10 @@ class ValidationPart final : public ValidationReport {
   ValidationPart(const Context& context, const ValidateOptions& options,
                  std::vector<std::string> others);
 
-  // `files` of the plan, in order. What is returned are those to be validated.
+  // `files` are those of the plan, in order. Returns the numbers of those that the shard still has
+  // to validate.
   btf::Result<std::vector<std::uint64_t>> pick(std::span<const btf::PlannedPair> files);
-  // The number of the file that begins next.
+  // Sets the number of the file that begins next.
   void next(std::uint64_t number) { number_ = number; }
 
   void begin(const std::string& path) override;
