@@ -1,4 +1,4 @@
-// From what was found to a verdict: which criteria hold.
+// Judges the figures of a pair by the criteria, and collects its details.
 #include "diff/details.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 namespace btf {
 namespace {
 
-// Pairs of finite numbers. The counts of NaN and Inf do not tell where a NaN may have met an Inf,
-// as each side counts it.
+// The number of pairs of finite numbers; unset if unknown. The counts of NaN and Inf are per side,
+// so they do not show where a NaN is paired with an Inf.
 std::optional<std::uint64_t> finite_pairs(const TensorDiff& diff) {
   if (diff.figures) return diff.figures->pairs;
   const std::uint64_t nan = diff.nan.actual + diff.nan.golden;
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> finite_pairs(const TensorDiff& diff) {
   return diff.compared - nan - inf - diff.nan.both - diff.inf.both - diff.inf.opposite;
 }
 
-// Pairs that are refused for NaN or Inf.
+// Pairs that are refused because of NaN or Inf.
 std::uint64_t special_mismatches(const TensorDiff& diff, std::uint64_t finite) {
   return diff.compared - finite - diff.inf.both - (diff.tolerance.equal_nan ? diff.nan.both : 0);
 }
@@ -86,7 +86,7 @@ class GateJudge {
                               tolerance_text(diff_.tolerance);
     if (gates_.max_mismatch) {
       const MismatchLimit& limit = *gates_.max_mismatch;
-      // Divided, as 57 of 10000 are the double that 0.57 is, and 0.57 * 10000 is less than 5700.
+      // A quotient, since 57 / 100 is the double 0.57, but 0.57 * 10000 is less than 5700.
       const double share = limit.percent && diff_.mismatched > 0
                                ? mismatched * 100 / static_cast<double>(diff_.compared)
                                : mismatched;
@@ -106,7 +106,7 @@ class GateJudge {
     }
   }
 
-  // A figure of nothing, or one that is not known, is no reason to accept what does not match.
+  // If a figure is undefined or unknown, the criterion fails instead of accepting a mismatch.
   void figure(std::string_view name, std::string_view subject, bool at_least, double limit,
               std::optional<double> value) {
     std::string text(subject);
@@ -138,7 +138,7 @@ class GateJudge {
   std::uint64_t finite_;
 };
 
-// As far as a report says it.
+// The grid, as far as a report states it.
 Grid grid_of(const DiffTensor& tensor) {
   return {.dtype = tensor.codes.value_or(tensor.dtype),
           .codes = tensor.codes.has_value(),
@@ -147,7 +147,7 @@ Grid grid_of(const DiffTensor& tensor) {
           .scales = tensor.scale ? std::span(&*tensor.scale, 1) : std::span<const double>()};
 }
 
-// The answer that a report gives for another tolerance.
+// What a report tells about another tolerance.
 enum class Verdict : std::uint8_t { accepted, refused, unknown };
 
 // The rtol and atol of a tolerance that judges by error.
@@ -159,14 +159,15 @@ struct ErrorTolerance {
       : rtol(tolerance.rtol.value_or(0)), atol(tolerance.atol.value_or(0)) {}
 };
 
-// Does the tolerance accept all pairs of finite numbers, as far as the least tolerances tell?
+// Whether the tolerance accepts all pairs of finite numbers, as far as the report's least
+// tolerances show.
 Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted, bool half_step) {
   if (!diff.required_atol) return Verdict::unknown;
   if (wanted.atol >= *diff.required_atol) return Verdict::accepted;
   if (diff.required_rtol && wanted.rtol >= *diff.required_rtol) return Verdict::accepted;
   if (half_step) return Verdict::unknown;
   if (wanted.rtol == 0 || wanted.atol == 0) return Verdict::refused;
-  // A pair's atol is more than the least by what the error there may be rounded by.
+  // The atol of a pair exceeds the least one by at most the rounding of the error.
   const double margin = diff.max_abs * 0x1p-48 + 4 * std::numeric_limits<double>::denorm_min();
   for (const RequiredPair& pair : diff.required_pairs) {
     if (pair.rtol <= wanted.rtol && pair.atol <= wanted.atol) return Verdict::accepted;
@@ -175,7 +176,7 @@ Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted, bool
   return Verdict::unknown;
 }
 
-// The same by comparison with the tolerance that the report was made with.
+// The same, from a comparison with the tolerance that the report was made with.
 Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
   if (!wanted.by_error() || !diff.tolerance.by_error()) return Verdict::unknown;
   const ErrorTolerance now(wanted);
@@ -204,7 +205,7 @@ std::unexpected<Error> unknown(const std::string& what) {
   return fail(ErrorCode::refused, "the report does not show " + what);
 }
 
-// Brings `mismatched` to the wanted tolerance.
+// Sets `mismatched` for the wanted tolerance.
 Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
                std::uint64_t finite) {
   const auto uncounted = [&] {
@@ -236,13 +237,13 @@ Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
   if (decides && gates.max_mismatch) return uncounted();
   if (decides && verdict == Verdict::unknown && special == 0)
     return unknown("whether " + tolerance_text(wanted) + " accepts every element");
-  // Some are refused: of equality, which alone does not decide, that is sure too.
+  // Some are refused. That is certain for equality too, which cannot decide alone.
   diff.mismatched = 1;
   diff.mismatched_known = false;
   return {};
 }
 
-// Does `a` accept whatever `b` accepts?
+// Whether `a` accepts everything that `b` accepts.
 bool covers(const Tolerance& a, const Tolerance& b) {
   const ErrorTolerance more(a);
   const ErrorTolerance less(b);
@@ -252,7 +253,7 @@ bool covers(const Tolerance& a, const Tolerance& b) {
   return errors && steps && (a.equal_nan || !b.equal_nan);
 }
 
-// Elements that changed places count as long as the tolerance takes them for equal.
+// The stored result depends on the tolerance, by which elements of equal size may change places.
 bool knows_top_k(const TensorDiff& diff, std::uint64_t k, const Tolerance& wanted) {
   const std::uint64_t row = diff.golden->dims.empty() ? 1 : diff.golden->dims.back();
   if (!diff.top_k || diff.top_k->k != std::min(k, row)) return false;
@@ -274,8 +275,8 @@ Status check_figures(const TensorDiff& diff, const Gates& gates, const Tolerance
   return {};
 }
 
-// Sets criteria and result from the counts and figures, by diff.tolerance and the gates. All that a
-// gate needs must be there. `finite`: how many pairs are of finite numbers.
+// Sets the criteria and the result from counts and figures, by diff.tolerance and the gates.
+// Everything that a gate needs must be known. `finite`: the number of pairs of finite numbers.
 void judge(TensorDiff& diff, const Gates& gates, std::uint64_t finite) {
   GateJudge(diff, gates, finite).run();
 }
@@ -386,13 +387,13 @@ class Details {
 
   Status run() {
     const bool mismatches = options_.details && score_.mismatched > 0;
-    // Also for equal tensors.
+    // For equal tensors too.
     const bool nonfinite = options_.details && score_.special > 0;
     const bool figures = mismatches || options_.figures ||
                          std::ranges::any_of(btf::figures(), [&](const FigureInfo& row) {
                            return row.value != nullptr && (gates().*row.limit).has_value();
                          });
-    // Where all numbers are equal they are known.
+    // If all numbers are equal, the figures are known without a walk.
     const bool equal = !mismatches && score_.max_abs == 0;
     if (figures && equal)
       diff_.figures = FigureCollector::of_equal(score_.compared - score_.special);
@@ -423,7 +424,7 @@ class Details {
  private:
   const Gates& gates() const { return options_.gates; }
   bool hints_wanted() const {
-    return options_.hints && !actual_.rearranged() && !golden_.rearranged();
+    return options_.hints && !actual_.has_no_stored_array() && !golden_.has_no_stored_array();
   }
 
   Status walk(bool mismatches, bool measured, bool special) {
@@ -457,8 +458,8 @@ class Details {
     return describe_all(found);
   }
 
-  // The most balanced pair: the larger of its two shares in what would be needed alone is least.
-  // Not one that needs as much atol as atol alone, as where golden is 0.
+  // Chooses the most balanced pair: the one whose larger share of what would be needed alone is
+  // smallest. Excludes a pair that needs as much atol as atol alone, as where golden is 0.
   void require(std::vector<RequiredPair> pairs) {
     const auto weight = [&](const RequiredPair& pair) {
       return std::max(pair.rtol / diff_.required_rtol.value_or(1),
@@ -532,7 +533,7 @@ class Details {
   const CompareScore& score_;
   TensorDiff& diff_;
   PairRows pairs_;
-  std::vector<std::uint64_t> sample_;  // numbers of mismatches, from all over the tensor
+  std::vector<std::uint64_t> sample_;  // numbers of mismatches, spread over the tensor
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is found out of a pair after its score: figures and their limits, where and how the tensors
+// The details of a pair after its score: figures and their limits, where and how the tensors
 // differ, and the verdict.
 #pragma once
 
@@ -8,9 +8,7 @@
 
 namespace btf {
 
-// Details of a pair beyond the score: figures, and where and how the tensors differ.
-
-// Completes `diff`, whose counts are those of the score, verdict and hints included.
+// Completes `diff`, which has the counts of the score already, including verdict and hints.
 Status complete(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                 const DiffOptions& options, const CompareScore& score, TensorDiff& diff);
 

@@ -1,4 +1,4 @@
-// diff() of two tensors and of two files, and how files differ in attributes beside their tensors.
+// diff() of two tensors and of two files, and how files differ in attributes besides their tensors.
 #include "btf/diff.h"
 
 #include <algorithm>
@@ -34,12 +34,12 @@
 namespace btf {
 namespace {
 
-// Links with scales and zero points, roles, metadata, in words; empty: nothing differs. Of two
-// formats, of which one may not hold all, what both say. Who wrote a file, and in which order, is
-// no difference.
+// How two files differ in links with scales and zero points, roles and metadata, as text; empty if
+// nothing differs. Files of two formats are compared only in what both have. The program that wrote
+// a file and the order of entries are not compared.
 class AttributeDifferences {
  public:
-  // An error: a file's attributes cannot be read. The files outlive this.
+  // Fails if a file's attributes cannot be read. The files must outlive this.
   static Result<AttributeDifferences> of(const TensorFile& actual, const TensorFile& golden);
 
   std::string of_tensors(std::uint64_t actual, std::uint64_t golden) const;
@@ -61,13 +61,13 @@ class AttributeDifferences {
 constexpr std::size_t kLongest = 60;
 constexpr std::size_t kBefore = 10;
 
-// Collects "axis 0 against 1".
+// Collects differences like "axis 0 against 1".
 class Differences {
  public:
-  // `both`: what one side alone says is no difference.
+  // `both`: ignores what only one side has.
   explicit Differences(bool both) : both_(both) {}
 
-  // Empty: it is not said.
+  // An empty text means that the side does not have it.
   void compare(const std::string& what, const std::string& actual, const std::string& golden) {
     if (actual == golden || (both_ && (actual.empty() || golden.empty()))) return;
     const auto said = [](const std::string& text) { return text.empty() ? "none" : text; };
@@ -92,8 +92,8 @@ class Differences {
     return (begin > 0 ? "'..." : "'") + part + (begin + part.size() < value.size() ? "...'" : "'");
   }
 
-  // Long texts are cut to the part where they begin to differ.
-  static std::pair<std::string, std::string> where_they_part(const std::string& actual,
+  // Cuts long texts to the part where they begin to differ.
+  static std::pair<std::string, std::string> differing_parts(const std::string& actual,
                                                              const std::string& golden) {
     const auto alike =
         static_cast<std::size_t>(std::ranges::mismatch(actual, golden).in1 - actual.begin());
@@ -108,7 +108,7 @@ class Differences {
   }
 
  private:
-  static constexpr std::size_t kMost = 5;
+  static constexpr std::size_t kMax = 5;
 
   static std::string of(const std::string& what, const std::string& key) {
     return what + " '" + key + "'";
@@ -116,12 +116,12 @@ class Differences {
 
   void compare_values(const std::string& what, const std::string& actual,
                       const std::string& golden) {
-    const auto [left, right] = where_they_part(actual, golden);
+    const auto [left, right] = differing_parts(actual, golden);
     compare(what, left, right);
   }
 
   void add(const std::string& text) {
-    if (++count_ > kMost)
+    if (++count_ > kMax)
       ++more_;
     else
       text_ += (text_.empty() ? "" : ", ") + text;
@@ -219,7 +219,7 @@ std::vector<FileDifference> AttributeDifferences::of_files() const {
         continue;
       }
       if (value == other->second) continue;
-      const auto [left, right] = Differences::where_they_part(value, other->second);
+      const auto [left, right] = Differences::differing_parts(value, other->second);
       all.push_back({part, key, "", left, right});
     }
     for (const auto& [key, value] : golden)
@@ -264,7 +264,7 @@ Result<FileDifferences> file_differences(const TensorFile& actual, const TensorF
 namespace {
 
 // The tolerance for this pair.
-Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
+Tolerance tolerance_for(const DiffOptions& options, const TensorDiff& diff) {
   Tolerance asked = options.tolerance;
   if (options.pair_tolerance) asked = overlaid(asked, options.pair_tolerance(diff));
   const auto special = options.tensor_tolerance.find(diff.actual->index);
@@ -272,7 +272,7 @@ Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
   return asked;
 }
 
-// The grid's properties that judging a saved report again needs.
+// Keeps the properties of the grid that are needed to judge a saved report again.
 void note_grid(const Grid& grid, DiffTensor& tensor) {
   tensor.text_digits = grid.digits;
   tensor.text_fixed = grid.fixed;
@@ -327,10 +327,11 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tole
   return {};
 }
 
-// Pairs of fewer bytes are compared at the same time: one alone would keep one thread busy.
+// Pairs of fewer bytes are compared concurrently, since a single one would keep only one thread
+// busy.
 constexpr std::uint64_t kSmall = 4U << 20;
 
-// Pairs of fewer bytes than this are no work for a thread unless they go together.
+// Pairs of fewer bytes are not worth a thread by themselves.
 constexpr std::uint64_t kTiny = 128U << 10;
 
 class FileDiff {
@@ -381,7 +382,7 @@ class FileDiff {
       permuted = permuted || is_permuted(*pair);
       if (workers_ > 1 && pair->bytes() < kSmall) {
         const std::uint64_t bytes = pair->bytes();
-        BTF_TRY(queue.add(std::make_unique<Queued>(*this, *std::move(pair)), bytes));
+        BTF_TRY(queue.add(std::make_unique<Job>(*this, *std::move(pair)), bytes));
         continue;
       }
       BTF_TRY(queue.drain());
@@ -389,7 +390,7 @@ class FileDiff {
       report(pair->diff);
     }
     BTF_TRY(queue.drain());
-    // Pairs that others compare may be what the options are for.
+    // Options may be meant for pairs that other shards compare.
     const auto unused = [&](const FileScales& scales) {
       return scales.unused() && !troubled_ && !options_.may_compare_nothing;
     };
@@ -426,9 +427,9 @@ class FileDiff {
     Tolerance asked{};
   };
 
-  class Queued final : public QueuedPair {
+  class Job final : public QueuedPair {
    public:
-    Queued(FileDiff& of, Pair pair) : of_(of), pair_(std::move(pair)) {}
+    Job(FileDiff& of, Pair pair) : of_(of), pair_(std::move(pair)) {}
 
     Status compare() override { return of_.compare(pair_, of_.one_thread_); }
     Status deliver(const Status& compared) override {
@@ -455,11 +456,11 @@ class FileDiff {
     if (!loaded && is_of_pair(loaded.error())) return in_trouble(tensors, loaded.error());
     if (!loaded) return std::unexpected(loaded.error());
     Pair pair{*std::move(loaded)};
-    if (tensors.actual && tensors.golden) pair.asked = asked_for(options_, pair.diff);
+    if (tensors.actual && tensors.golden) pair.asked = tolerance_for(options_, pair.diff);
     return pair;
   }
 
-  // Trouble of a pair that does not end the comparison of the others.
+  // Whether the error concerns one pair only, so that the others are compared.
   bool is_of_pair(const Error& error) const {
     return options_.go_on && error.code != ErrorCode::cancelled;
   }
@@ -473,7 +474,7 @@ class FileDiff {
     return pair;
   }
 
-  // The error says the tensor's name, too.
+  // Adds the tensor's name to the error.
   void set_trouble(TensorDiff& diff, const Error& error) const {
     diff.result = DiffResult::trouble;
     diff.error = error;
@@ -536,7 +537,7 @@ class FileDiff {
     return {};
   }
 
-  // The caller may ask the files for something.
+  // Serialised, since the caller may use the files.
   void report(const TensorDiff& diff) {
     same_ = same_ && diff.result == DiffResult::same;
     troubled_ = troubled_ || diff.error;
@@ -551,7 +552,7 @@ class FileDiff {
     options.execution.memory = options_.execution.memory / workers_;
     if (options_.execution.progress)
       options.execution.progress = [this](std::uint64_t bytes) {
-        const std::scoped_lock lock(telling_);
+        const std::scoped_lock lock(reporting_);
         options_.execution.progress(bytes);
       };
     return options;
@@ -569,13 +570,13 @@ class FileDiff {
   PairLoader loader_;
   std::optional<AttributeDifferences> attributes_;
   unsigned workers_ = 1;
-  DiffOptions one_thread_;  // of pairs that threads share out
+  DiffOptions one_thread_;  // for pairs that are compared concurrently
   bool same_ = true;
-  bool graphs_ = false;  // were compared
+  bool graphs_ = false;  // the graphs were compared
   bool troubled_ = false;
   std::uint64_t compared_ = 0;
-  mutable std::mutex files_;  // a file is not for several threads at once, but its sides are
-  std::mutex telling_;
+  mutable std::mutex files_;  // a file may be used by one thread at a time, its sides by several
+  std::mutex reporting_;
 };
 
 }  // namespace
@@ -595,7 +596,7 @@ Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
   BTF_TRY(check_buffer(golden.bytes.size(), golden.storage, golden.dtype));
   BTF_TRY(compare_edited([&](std::span<const Edit> edits) { return memory_side(actual, edits); },
                          [&](std::span<const Edit> edits) { return memory_side(golden, edits); },
-                         asked_for(options, diff), options, diff));
+                         tolerance_for(options, diff), options, diff));
   return diff;
 }
 

@@ -36,9 +36,9 @@
 namespace btf {
 namespace {
 
-constexpr std::size_t kMostRank = 8;    // of dims whose orders are tried
-constexpr std::size_t kMaxOrders = 64;  // that are looked at by a sample
-constexpr std::size_t kMaxPasses = 3;   // over whole tensors, for orders
+constexpr std::size_t kMaxRank = 8;     // of dims whose orders are tried
+constexpr std::size_t kMaxOrders = 64;  // orders that are tried on a sample
+constexpr std::size_t kMaxPasses = 3;   // passes over whole tensors, for orders
 constexpr std::uint64_t kSample = 64;   // elements
 
 Reshape reshape_to(const Dims& dims) {
@@ -53,7 +53,7 @@ Dims squeezed(const Dims& dims) {
   return kept;
 }
 
-// As dims of open tensors they do not overflow.
+// The tensors are open, so their number of elements does not overflow.
 std::uint64_t elements_of(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::uint64_t{1}, std::multiplies{});
 }
@@ -65,11 +65,11 @@ bool may_be_reshaped(const Dims& from, const Dims& to) {
 
 using Order = std::vector<std::uint32_t>;
 
-// Orders of dims that make `to` of `from`, but for dims of 1 where the ranks differ; none twice.
-// Where dims of 1 stand matters to no element.
+// The distinct orders of dims that turn `from` into `to`, ignoring dims of 1 if the ranks differ.
+// The position of a dim of 1 makes no difference to any element.
 std::vector<Order> orders_between(const Dims& from, const Dims& to) {
   std::vector<Order> orders;
-  if (from.size() > kMostRank || to.size() > kMostRank) return orders;
+  if (from.size() > kMaxRank || to.size() > kMaxRank) return orders;
   const bool same_rank = from.size() == to.size();
   const Dims wanted = squeezed(to);
   Order order(from.size());
@@ -85,7 +85,7 @@ std::vector<Order> orders_between(const Dims& from, const Dims& to) {
       moved.push_back(order[d]);
     }
     if (!fits || moved.size() != wanted.size()) continue;
-    // In the order that they have it is a squeeze.
+    // In their own order it is only a squeeze.
     if (!same_rank && std::ranges::is_sorted(moved)) continue;
     if (std::ranges::find(known, moved) != known.end()) continue;
     known.push_back(std::move(moved));
@@ -100,23 +100,23 @@ std::string order_text(const Order& order) {
   return text;
 }
 
-// Numbers from all over a tensor, ascending.
+// Places spread over a tensor, ascending.
 std::vector<Dims> sample_places(const Dims& dims) {
   const std::uint64_t count = elements_of(dims);
   const std::uint64_t step = std::max<std::uint64_t>(1, count / kSample);
   std::vector<Dims> places;
-  // Not the same place of every row.
+  // Avoids the same position in every row.
   for (std::uint64_t i = 0; i < count && places.size() < kSample; i += step)
     places.push_back(index_of(dims, std::min(count - 1, i + i / step * 7 % step)));
   return places;
 }
 
-// One way in which actual may be golden with other dims.
+// A way in which actual may be golden with other dims.
 struct Candidate {
   Cause cause = Cause::shape;
   std::string words;                     // "equal after permute 0,3,1,2"
-  std::vector<Edit> edits{};             // of actual, behind those that were asked for
-  std::optional<StridedLayout> array{};  // or its stored array, read like this
+  std::vector<Edit> edits{};             // of actual, after those of the options
+  std::optional<StridedLayout> array{};  // or its stored array with this layout
 };
 
 class ShapeSearch {
@@ -152,7 +152,7 @@ class ShapeSearch {
     if (!as_many) add_layouts(to);
     BTF_ASSIGN(std::vector<Hint> found, try_all());
     if (!found.empty() || !as_many) return found;
-    return given_goldens_dims();
+    return hints_with_golden_dims();
   }
 
  private:
@@ -175,10 +175,11 @@ class ShapeSearch {
     }
   }
 
-  // A device's buffer that was taken for a plain array of as many elements, padding and all.
+  // Tries layouts for a device buffer that was read as a plain array of its size, including
+  // padding.
   void add_layouts(const Dims& to) {
     const StridedLayout* own = actual_->storage();
-    if (own == nullptr || actual_->rearranged()) return;
+    if (own == nullptr || actual_->has_no_stored_array()) return;
     for (const LayoutSpec& row : layouts()) {
       if (!row.dense() || row.shuffled()) continue;
       auto array = resolve(row.layout, to, actual_->dtype());
@@ -223,7 +224,8 @@ class ShapeSearch {
     return values;
   }
 
-  // Exact ones first, by their order; of those among noise the plainest that leaves the least.
+  // Tries exact matches first, in order; among those with noise, prefers the simplest that leaves
+  // the least.
   Result<std::vector<Hint>> try_all() const {
     const Judge judge = judge_of_sides(*actual_, *golden_);
     std::vector<long double> golden;
@@ -251,9 +253,10 @@ class ShapeSearch {
       if (const auto left = hints::noise_share(actual, golden))
         likely.push_back({&candidate, *left});
     }
-    if (golden_->storage() == nullptr || golden_->rearranged() || actual_->storage() == nullptr)
+    if (golden_->storage() == nullptr || golden_->has_no_stored_array() ||
+        actual_->storage() == nullptr)
       return {};
-    // Transforms that leave nearly as much are the same to these numbers.
+    // Candidates that leave nearly as much are equally good.
     constexpr double kAsGood = 1.5;
     for (std::size_t walks = 0; walks < kMaxPasses && !likely.empty(); ++walks) {
       const double least = std::ranges::min(likely, {}, &Likely::left).left;
@@ -276,11 +279,11 @@ class ShapeSearch {
     return score.mismatched == 0;
   }
 
-  // Element by element with the dims of golden: then all causes are asked for.
-  Result<std::vector<Hint>> given_goldens_dims() const {
+  // Element by element with the dims of golden, for which all causes are searched.
+  Result<std::vector<Hint>> hints_with_golden_dims() const {
     const Candidate reshaped{.words = {}, .edits = {reshape_to(golden_->dims())}};
     BTF_ASSIGN(const auto side, side_of(reshaped));
-    if (side->rearranged() || golden_->rearranged()) return {};
+    if (side->has_no_stored_array() || golden_->has_no_stored_array()) return {};
     const Judge judge = judge_of_sides(*side, *golden_);
     BTF_ASSIGN(const CompareScore score, score_pairs(*side, *golden_, judge, execution_));
     if (score.mismatched == 0) return {};
@@ -336,18 +339,18 @@ Result<std::vector<Hint>> find_shape_hints(const MakeSide& actual, const MakeSid
 
 namespace {
 
-constexpr DType kNumbers = DType::float64;
+constexpr DType kDequantized = DType::float64;
 
 std::unexpected<Error> refuse_scale(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-Result<QuantizePlan> plan_as_given(const GivenScale& given, const TensorInfo& record) {
+Result<QuantizePlan> plan_of_option(const GivenScale& given, const TensorInfo& record) {
   QuantizePlan plan;
   if (!holds_codes(record)) return plan;
   BTF_TRY(check_given_scale(given, record));
   plan.scaling = Scaling::dequantize;
-  plan.cast = {.from = *record.dtype, .to = kNumbers, .policy = {}};
+  plan.cast = {.from = *record.dtype, .to = kDequantized, .policy = {}};
   take_given_scale(given, plan.scales);
   return plan;
 }
@@ -356,7 +359,7 @@ Result<QuantizePlan> plan_of_file(const TensorFile& file, const TensorInfo& reco
                                   const ScaleOrigin& origin, const ScaleChoice& choice,
                                   const Execution& execution) {
   ConvertOptions options;
-  options.dtype = kNumbers;
+  options.dtype = kDequantized;
   options.execution = execution;
   options.quantization.dequantize = true;
   options.quantization.scale_blocks = choice.blocks;
@@ -376,7 +379,7 @@ class ScaledReader final : public SlabReader {
   Result<SourceSlab> read(const Box& box) override { return numbers_->read(box); }
 
  private:
-  Losses losses_;  // of which there are none
+  Losses losses_;  // no losses occur
   std::unique_ptr<SlabReader> numbers_;
 };
 
@@ -391,8 +394,10 @@ class ScaledSide final : public DiffSide {
   DType dtype() const override { return plan_.cast.to; }
   const Dims& dims() const override { return codes_->dims(); }
   const StridedLayout* storage() const override { return codes_->storage(); }
-  // The scales of a dim belong to the stored order.
-  bool rearranged() const override { return codes_->rearranged() || plan_.scales.several(); }
+  // Scales per index of a dim belong to the stored order.
+  bool has_no_stored_array() const override {
+    return codes_->has_no_stored_array() || plan_.scales.several();
+  }
   Grid grid() const override {
     const Scales& scales = plan_.scales;
     Grid grid{.dtype = plan_.cast.from,
@@ -490,7 +495,7 @@ Result<TensorInfo> FileScales::record(const TensorFile& file, std::uint64_t inde
 Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& record,
                                       const Execution& execution) const {
   if (choice_.given) {
-    BTF_ASSIGN(QuantizePlan plan, plan_as_given(*choice_.given, record));
+    BTF_ASSIGN(QuantizePlan plan, plan_of_option(*choice_.given, record));
     used_ = used_ || plan.scaling != Scaling::none;
     return plan;
   }
@@ -500,7 +505,7 @@ Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& 
   BTF_TRY(links_.check_clear(file, record.index));
   auto plan =
       plan_of_file(file, record, {.link = link, .by_place = links_.by_place()}, choice_, execution);
-  // Not every integer is a code.
+  // Not every integer tensor is a tensor of codes.
   if (!plan && link == nullptr) return QuantizePlan{};
   if (plan && plan->scales.blocks != nullptr)
     BTF_TRY(blocks_to_grid(file, record, link, execution, *plan));
@@ -514,8 +519,8 @@ Status FileScales::check_found(const TensorFile& file, const TensorInfo& codes,
   if (links_.is_part(codes)) return {};
   const bool numbers =
       other_plan.scaling != Scaling::none || (other.known() && info(*other.dtype).floating());
-  // Counts and indices are wide, and are told from what stands for numbers; a format that keeps
-  // scales among the codes has none for what it keeps as it is.
+  // Counts and indices have many bits, by which they are distinguished from codes. A format with
+  // scales among the codes has none for tensors that it stores unchanged.
   const bool plain = info(*codes.dtype).bits > 8 ? undecoded_codes(codes).empty() : scales_inside_;
   if (plain && !numbers) return {};
   return refuse_scale(
@@ -549,12 +554,12 @@ Status check_usable(const TensorFile& file, const TensorInfo& record) {
   return status ? status : std::unexpected(file.about(record.index, status.error()));
 }
 
-// Blocks with scales among the codes, as a format's own type has them?
+// Whether it has blocks with scales among the codes, as types of a format do.
 bool is_foreign(const TensorInfo& record) {
   return !record.dtype && !record.foreign_dtype.empty() && record.layout == Layout::linear;
 }
 
-// The bytes of such a tensor, a row of blocks in a row of bytes; file_side() knows it by its
+// The bytes of such a tensor, one row of blocks per row of bytes; file_side() recognises it by its
 // foreign dtype.
 Result<TensorInfo> bytes_of(TensorInfo record) {
   std::uint64_t rows = 1;
@@ -638,8 +643,8 @@ Result<LoadedPair> PairLoader::load(const TensorPair& tensors) const {
   return pair;
 }
 
-// Two tensors of blocks: their bytes where these are asked for, or where there is no more to say of
-// equal ones; else the numbers that they stand for.
+// Two tensors of blocks are compared by their bytes if the options ask for it or the bytes are
+// equal; otherwise by their numbers.
 Status PairLoader::load_blocks(LoadedPair& pair) const {
   const bool like = pair.a.foreign_dtype == pair.b.foreign_dtype && pair.a.dims == pair.b.dims &&
                     pair.a.data_bytes == pair.b.data_bytes;

@@ -30,9 +30,9 @@ bool take_terms(Effort& effort, std::uint64_t count) {
 }
 
 // Numbers in memory: the tensor among a node's attributes.
-class Given final : public Tensor {
+class MemoryTensor final : public Tensor {
  public:
-  Given(Dims dims, DType dtype, std::vector<double> numbers)
+  MemoryTensor(Dims dims, DType dtype, std::vector<double> numbers)
       : Tensor(std::move(dims), dtype), numbers_(std::move(numbers)) {}
   Estimate at(std::uint64_t number) override { return {numbers_[number], 0}; }
   Operand operand(std::uint64_t number) override { return {numbers_[number], 0, 0}; }
@@ -46,9 +46,9 @@ class Given final : public Tensor {
 Tensor::Tensor(Dims dims, DType dtype)
     : dims_(std::move(dims)), elements_(element_count(dims_).value_or(0)), dtype_(dtype) {}
 
-class Evaluation::Stored final : public Tensor {
+class Evaluation::StoredTensor final : public Tensor {
  public:
-  Stored(Evaluation& evaluation, StoredNumbers numbers)
+  StoredTensor(Evaluation& evaluation, StoredNumbers numbers)
       : Tensor(numbers.tensor().dims, dtype_of(numbers)),
         evaluation_(evaluation),
         numbers_(std::move(numbers)) {}
@@ -59,7 +59,7 @@ class Evaluation::Stored final : public Tensor {
     return {value, half + numbers_.text_step(value)};
   }
 
-  // Rounding of what many terms are made of is independent of one another.
+  // The rounding errors of many terms are independent.
   Operand operand(std::uint64_t number) override {
     const double value = read(number);
     return {value, half_steps().of(value), 0};
@@ -78,7 +78,7 @@ class Evaluation::Stored final : public Tensor {
   }
 
  private:
-  // The half steps of what a product takes.
+  // Half steps of the type to which factors are rounded.
   struct HalfSteps {
     double relative = 0;
     double absolute = 0;
@@ -104,7 +104,7 @@ class Evaluation::Stored final : public Tensor {
 
   void note_trouble() {
     if (!numbers_.trouble()) return;
-    evaluation_.see(*numbers_.trouble());
+    evaluation_.keep_read_error(*numbers_.trouble());
     give_up(evaluation_.now_->effort, numbers_.trouble()->text());
   }
 
@@ -121,9 +121,9 @@ class Evaluation::Stored final : public Tensor {
   std::vector<double> row_;
 };
 
-class Evaluation::Computed final : public Tensor {
+class Evaluation::ComputedTensor final : public Tensor {
  public:
-  Computed(Evaluation& evaluation, Operator& op, std::size_t output)
+  ComputedTensor(Evaluation& evaluation, Operator& op, std::size_t output)
       : Tensor(op.outputs()[output].dims, op.outputs()[output].dtype),
         evaluation_(evaluation),
         op_(op),
@@ -134,7 +134,7 @@ class Evaluation::Computed final : public Tensor {
     Effort& effort = evaluation_.now_->effort;
     if (!take_terms(effort, 1)) return {kNone, 0};
     if (effort.depth == kDeepest)
-      return give_up(effort, "too many tensors that were not dumped lie before it");
+      return give_up(effort, "too many tensors before it were not dumped");
     ++effort.depth;
     const Estimate found = op_.element(output_, number);
     --effort.depth;
@@ -143,7 +143,7 @@ class Evaluation::Computed final : public Tensor {
     return found;
   }
 
-  // It was rounded by what made it, and again if products take less.
+  // Rounded when it was computed, and again if factors have a narrower type.
   Operand operand(std::uint64_t number) override {
     const Estimate found = at(number);
     return {found.value, evaluation_.now_->arithmetic.operand * std::abs(found.value), found.error};
@@ -156,9 +156,9 @@ class Evaluation::Computed final : public Tensor {
   std::unordered_map<std::uint64_t, Estimate> known_;
 };
 
-class Evaluation::Changed final : public Tensor {
+class Evaluation::ChangedTensor final : public Tensor {
  public:
-  Changed(Tensor& tensor, ChangeNumber by)
+  ChangedTensor(Tensor& tensor, ChangeNumber by)
       : Tensor(tensor.dims(), tensor.dtype()), tensor_(tensor), by_(std::move(by)) {}
 
   Estimate at(std::uint64_t number) override {
@@ -215,22 +215,22 @@ bool Evaluation::ran_out() const {
 
 std::vector<std::string> Evaluation::operators() const {
   std::vector<std::string> names;
-  for (const auto& [node, made] : now_->made)
-    if (made.op) names.push_back(network_.nodes()[node].op);
+  for (const auto& [node, state] : now_->states)
+    if (state.op) names.push_back(network_.nodes()[node].op);
   return names;
 }
 
-void Evaluation::leave_out(std::uint32_t value) { left_out_[value] = true; }
+void Evaluation::leave_out(std::uint32_t value) { recomputed_[value] = true; }
 
 void Evaluation::replace(std::uint32_t value, StoredNumbers numbers) {
-  tensors_[value] = std::make_unique<Stored>(*this, std::move(numbers));
+  tensors_[value] = std::make_unique<StoredTensor>(*this, std::move(numbers));
 }
 
 void Evaluation::change(std::uint32_t value, ChangeNumber by) { changes_[value] = std::move(by); }
 
 void Evaluation::change_readings(ChangeReading by) { change_readings_ = std::move(by); }
 
-void Evaluation::see(const Error& error) {
+void Evaluation::keep_read_error(const Error& error) {
   if (!unread_ && is_of_reading(error)) unread_ = error;
 }
 
@@ -239,16 +239,16 @@ Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
   const auto change = changes_.find(value);
   if (change == changes_.end()) return found;
   std::unique_ptr<Tensor>& changed = now_->changed[value];
-  if (!changed) changed = std::make_unique<Changed>(*found, change->second);
+  if (!changed) changed = std::make_unique<ChangedTensor>(*found, change->second);
   return changed.get();
 }
 
 Result<Tensor*> Evaluation::unchanged(std::uint32_t value) {
   if (const auto known = tensors_.find(value); known != tensors_.end()) return known->second.get();
-  if (!left_out_.contains(value)) {
+  if (!recomputed_.contains(value)) {
     auto numbers = stored_(value);
     if (!numbers) {
-      see(numbers.error());
+      keep_read_error(numbers.error());
       return std::unexpected(numbers.error());
     }
     if (*numbers) {
@@ -259,7 +259,7 @@ Result<Tensor*> Evaluation::unchanged(std::uint32_t value) {
   if (network_.values()[value].weight) {
     auto numbers = network_.weight(network_.values()[value]);
     if (!numbers) {
-      see(numbers.error());
+      keep_read_error(numbers.error());
       return std::unexpected(numbers.error());
     }
     replace(value, *std::move(numbers));
@@ -276,57 +276,58 @@ Result<Tensor*> Evaluation::computed(std::uint32_t value) {
   if (wanted.node == kNoNode)
     return not_computed("neither the model nor a dump has numbers of '" + wanted.name + "'");
   if (now_->effort.depth == kDeepest)
-    return not_computed("too many tensors that were not dumped lie before it");
+    return not_computed("too many tensors before it were not dumped");
   ++now_->effort.depth;
-  const auto node = made(wanted.node);
+  const auto node = node_state(wanted.node);
   --now_->effort.depth;
   if (!node) return std::unexpected(node.error());
   if (wanted.output >= (*node)->op->outputs().size())
     return not_computed("output " + std::to_string(wanted.output) + " of " +
                         network_.nodes()[wanted.node].op + " is not computed here");
-  return now_->values.emplace(value, std::make_unique<Computed>(*this, *(*node)->op, wanted.output))
+  return now_->values
+      .emplace(value, std::make_unique<ComputedTensor>(*this, *(*node)->op, wanted.output))
       .first->second.get();
 }
 
 Result<Operator*> Evaluation::made_operator(std::uint32_t node) {
-  BTF_ASSIGN(Made* const found, made(node));
+  BTF_ASSIGN(NodeState* const found, node_state(node));
   return found->op.get();
 }
 
-Result<Evaluation::Made*> Evaluation::made(std::uint32_t node) {
-  const auto [at, added] = now_->made.try_emplace(node);
-  Made& made = at->second;
+Result<Evaluation::NodeState*> Evaluation::node_state(std::uint32_t node) {
+  const auto [at, added] = now_->states.try_emplace(node);
+  NodeState& state = at->second;
   if (added)
-    if (const Status status = make(node, made); !status) {
-      see(status.error());
-      made.trouble = status.error().text();
+    if (const Status status = make(node, state); !status) {
+      keep_read_error(status.error());
+      state.trouble = status.error().text();
     }
-  if (!made.op) return not_computed(made.trouble);
-  return &made;
+  if (!state.op) return not_computed(state.trouble);
+  return &state;
 }
 
-Status Evaluation::make(std::uint32_t number, Made& made) {
+Status Evaluation::make(std::uint32_t number, NodeState& state) {
   const Node& node = network_.nodes()[number];
   const std::int64_t version = network_.version(node.domain);
   const OperatorRow* const row = find_operator(node.op, node.domain, version);
   if (row == nullptr)
     return not_computed("'" + node.op + "' is not among the operators that are computed here");
   if (!network_.is_sound(number)) return not_computed(network_.why_unsound(number));
-  BTF_ASSIGN(made.attributes, network_.attributes(node));
+  BTF_ASSIGN(state.attributes, network_.attributes(node));
   Call call{.op = node.op,
             .version = version,
             .inputs = {},
             .outputs = node.outputs.size(),
-            .attributes = made.attributes,
+            .attributes = state.attributes,
             .arithmetic = now_->arithmetic};
-  for (const auto& [name, attribute] : made.attributes) {
+  for (const auto& [name, attribute] : state.attributes) {
     if (!attribute.tensor) continue;
     Dims dims;
     DType dtype{};
     BTF_ASSIGN(std::vector<double> numbers,
                network_.attribute_tensor(*attribute.tensor, dims, dtype));
-    made.value = std::make_unique<Given>(std::move(dims), dtype, std::move(numbers));
-    call.value = made.value.get();
+    state.value = std::make_unique<MemoryTensor>(std::move(dims), dtype, std::move(numbers));
+    call.value = state.value.get();
   }
   for (const std::uint32_t input : node.inputs) {
     call.inputs.push_back(nullptr);
@@ -334,19 +335,19 @@ Status Evaluation::make(std::uint32_t number, Made& made) {
     BTF_ASSIGN(call.inputs.back(), tensor(input));
     ChangeNumber by = change_readings_ ? change_readings_(number, input) : ChangeNumber();
     if (!by) continue;
-    made.readings.push_back(std::make_unique<Changed>(*call.inputs.back(), std::move(by)));
-    call.inputs.back() = made.readings.back().get();
+    state.readings.push_back(std::make_unique<ChangedTensor>(*call.inputs.back(), std::move(by)));
+    call.inputs.back() = state.readings.back().get();
   }
-  BTF_ASSIGN(made.op, row->make(call));
-  if (made.op->outputs().empty()) {
-    made.op = nullptr;
+  BTF_ASSIGN(state.op, row->make(call));
+  if (state.op->outputs().empty()) {
+    state.op = nullptr;
     return not_computed("it has no outputs");
   }
-  for (const Operator::Output& output : made.op->outputs()) {
+  for (const Operator::Output& output : state.op->outputs()) {
     const Checked elements = element_count(output.dims);
     if (elements && *elements <= kMaxElements) continue;
     const std::string dims = dims_text(output.dims);
-    made.op = nullptr;
+    state.op = nullptr;
     return not_computed("its dims " + dims + " are too large");
   }
   return {};

@@ -1,5 +1,5 @@
-// Values of a network on demand: read where they are stored, computed from there on, an element at
-// a time and within bounds.
+// Values of a network on demand: stored numbers are read, others are computed element by element,
+// within bounds.
 #pragma once
 
 #include <cstdint>
@@ -17,99 +17,100 @@
 
 namespace btf::network {
 
-// The amount that has been computed, and why nothing more is.
+// How much has been computed, and why nothing more is.
 struct Effort {
-  std::uint64_t terms = 0;       // so far: elements that were read or computed
-  std::uint64_t most_terms = 0;  // more are not
+  std::uint64_t terms = 0;       // elements read or computed so far
+  std::uint64_t most_terms = 0;  // the limit
   unsigned depth = 0;            // operators that wait for others
-  std::string trouble{};         // why what follows is NaN; empty: nothing was in the way
-  bool ran_out = false;          // that is the number of terms
+  std::string trouble{};         // why further results are NaN; empty if there is no obstacle
+  bool ran_out = false;          // the limit was reached
 };
 
-// Where the dumped values are. Nothing: this one was not dumped.
+// Finds the dumped numbers of a value; unset if it was not dumped.
 using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint32_t value)>;
 
-// The number that is read in place of an element's.
+// The number that is used instead of an element's.
 using ChangeNumber = std::function<double(std::uint64_t number, double value)>;
 
-// How a node reads the numbers of an input; an empty function: as they are.
+// How a node reads the numbers of an input; an empty function if unchanged.
 using ChangeReading = std::function<ChangeNumber(std::uint32_t node, std::uint32_t value)>;
 
-// The evaluation of one layer: small, made and left behind. The network outlives it.
+// Evaluates one layer. Cheap to create; the network must outlive it.
 class Evaluation {
  public:
-  // `most_terms`: by the same half steps.
+  // `most_terms`: the limit for each arithmetic.
   Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms);
   ~Evaluation();
 
-  // The value as its node computes it, even if it is stored too. An error: why that cannot be.
+  // The value as its node computes it, even if it is stored. Fails with the reason if that is
+  // impossible.
   Result<Tensor*> computed(std::uint32_t value);
-  // The operator that computes a node's outputs. An error: why that cannot be.
+  // The operator that computes a node's outputs. Fails with the reason if that is impossible.
   Result<Operator*> made_operator(std::uint32_t node);
-  // As it is stored; else as it is computed.
+  // The stored value if there is one, else the computed one.
   Result<Tensor*> tensor(std::uint32_t value);
-  // Takes the value as its node computes it from now on, whatever is stored. Before it is used.
+  // Computes the value from now on, even if it is stored. Must be called before the value is used.
   void leave_out(std::uint32_t value);
-  // Reads it from elsewhere. Before it is used.
+  // Uses other numbers for the value. Must be called before the value is used.
   void replace(std::uint32_t value, StoredNumbers numbers);
 
-  // Takes the value's numbers changed, wherever they are read. Before it is used.
+  // Changes the value's numbers wherever they are read. Must be called before the value is used.
   void change(std::uint32_t value, ChangeNumber by);
-  // Asks for each input of each node how that node reads it. Before anything is made.
+  // Calls `by` for each input of each node. Must be called before any operator is made.
   void change_readings(ChangeReading by);
 
-  // Half steps from now on. What was computed by other ones is kept for when they are set again.
+  // Sets the arithmetic. What was computed with another one is kept until that is set again.
   void set(const Arithmetic& arithmetic);
 
-  // Names of the operators that something was computed by.
+  // Names of the operators that computed something.
   std::vector<std::string> operators() const;
 
-  // By these half steps.
+  // With the current arithmetic.
   const Effort& effort() const { return now_->effort; }
-  // Of all half steps: the terms together, those of the one that took most, and whether any ran
-  // out.
+  // Over all arithmetics: the total of terms, the terms of the one that took most, and whether any
+  // reached its limit.
   std::uint64_t all_terms() const;
   std::uint64_t most_terms_taken() const;
   bool ran_out() const;
 
-  // The first error of reading what was asked for; whoever gave the numbers has noted it, too.
+  // The first read error. The source of the numbers has recorded it too.
   const std::optional<Error>& unread() const { return unread_; }
 
  private:
-  class Stored;
-  class Computed;
-  class Changed;
-  struct Made {  // a node
+  class StoredTensor;
+  class ComputedTensor;
+  class ChangedTensor;
+  struct NodeState {  // of a node
     Attributes attributes;
-    std::unique_ptr<Tensor> value;                  // the tensor among them
+    std::unique_ptr<Tensor> value;                  // the tensor among the attributes
     std::vector<std::unique_ptr<Tensor>> readings;  // inputs that it reads changed
     std::unique_ptr<Operator> op;
     std::string trouble;  // why it cannot be computed
   };
 
-  // By one arithmetic: operators keep what they have summed up.
+  // What was computed with one arithmetic; operators keep their sums.
   struct Computation {
     Arithmetic arithmetic{};
     Effort effort{};
-    std::map<std::uint32_t, Made> made{};
+    std::map<std::uint32_t, NodeState> states{};
     std::map<std::uint32_t, std::unique_ptr<Tensor>> values{};
     std::map<std::uint32_t, std::unique_ptr<Tensor>> changed{};
   };
 
   Result<Tensor*> unchanged(std::uint32_t value);
-  // Keeps an error of reading.
-  void see(const Error& error);
-  Result<Made*> made(std::uint32_t node);
-  Status make(std::uint32_t node, Made& made);
+  // Keeps the first read error.
+  void keep_read_error(const Error& error);
+  Result<NodeState*> node_state(std::uint32_t node);
+  Status make(std::uint32_t node, NodeState& state);
 
   const Network& network_;
   FindStored stored_;
   std::uint64_t most_terms_;
   std::optional<Error> unread_;
   std::vector<std::unique_ptr<Computation>> computations_;
-  Computation* now_ = nullptr;  // one of them
+  Computation* now_ = nullptr;  // one of computations_
   std::map<std::uint32_t, std::unique_ptr<Tensor>> tensors_;
-  std::map<std::uint32_t, bool> left_out_;
+  std::map<std::uint32_t, bool> recomputed_;
   std::map<std::uint32_t, ChangeNumber> changes_;
   ChangeReading change_readings_;
 };

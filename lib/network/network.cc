@@ -17,10 +17,10 @@
 namespace btf::network {
 namespace {
 
-constexpr std::uint64_t kMaxBlocks = 4096;  // that are kept
+constexpr std::uint64_t kMaxBlocks = 4096;  // in the cache
 constexpr std::uint64_t kMaxInMemory = 1U << 20;
 
-// Does the element with the number n stand at place n?
+// Whether the element with number n is stored at place n.
 bool is_plain(const StridedLayout& storage) {
   return !storage.split && storage.strides == row_major_strides(storage.dims);
 }
@@ -46,8 +46,8 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
     const std::uint64_t blocks = own.storage->storage_elements / kBlock + 1;
     const std::uint64_t sets = std::bit_ceil(std::min(blocks, kMaxBlocks) / kWays + 1);
     stored.next_.assign(std::min(sets, kMaxBlocks / kWays), 0);
-    stored.held_.assign(stored.next_.size() * kWays, UINT64_MAX);
-    stored.numbers_ = std::make_unique_for_overwrite<double[]>(stored.held_.size() * kBlock);
+    stored.slot_blocks_.assign(stored.next_.size() * kWays, UINT64_MAX);
+    stored.numbers_ = std::make_unique_for_overwrite<double[]>(stored.slot_blocks_.size() * kBlock);
     stored.bytes_.resize(kMaxAtOnce * kBlock * info(*own.dtype).buffer_bytes());
     return stored;
   }
@@ -77,19 +77,19 @@ void StoredNumbers::give_up(const Error& error) {
   if (trouble_) return;
   trouble_ = error.in_file(file_->path());
   if (!name_.empty()) trouble_ = trouble_->within("'" + name_ + "'");
-  if (noted_) noted_->note(*trouble_);
+  if (recorder_) recorder_->note(*trouble_);
 }
 
 std::uint64_t StoredNumbers::stored_place(std::uint64_t number) const {
   return plain_ ? number : offset(*tensor_->storage, index_of(number, tensor_->dims));
 }
 
-std::uint64_t StoredNumbers::hold(std::uint64_t block, const std::byte* bytes,
-                                  std::uint64_t count) {
+std::uint64_t StoredNumbers::store_block(std::uint64_t block, const std::byte* bytes,
+                                         std::uint64_t count) {
   const std::uint64_t set = set_of(block);
   const std::uint64_t slot = set * kWays + next_[set]++ % kWays;
   widen_(bytes, 1, count, &numbers_[slot * kBlock]);
-  held_[slot] = block;
+  slot_blocks_[slot] = block;
   return slot;
 }
 
@@ -107,11 +107,11 @@ std::optional<std::uint64_t> StoredNumbers::read_blocks(std::uint64_t block) {
     give_up(read.error());
     return std::nullopt;
   }
-  // The one that is wanted comes last, where none of the others takes its slot.
+  // The requested block is stored last, so that no other block takes its slot.
   const std::size_t bytes = info(*tensor_->dtype).buffer_bytes();
   for (std::uint64_t begin = kBlock; begin < count; begin += kBlock)
-    hold(block + begin / kBlock, &bytes_[begin * bytes], std::min(kBlock, count - begin));
-  return hold(block, bytes_.data(), std::min(kBlock, count));
+    store_block(block + begin / kBlock, &bytes_[begin * bytes], std::min(kBlock, count - begin));
+  return store_block(block, bytes_.data(), std::min(kBlock, count));
 }
 
 void StoredNumbers::numbers_at(std::uint64_t first, std::span<double> into) {
@@ -135,13 +135,13 @@ void StoredNumbers::pass_over(std::uint64_t first, std::span<double> into) {
   if (!plain_ || scaled() || !stored_) return numbers_at(first, into);
   const std::byte* codes = stored_->held(first, into.size());
   if (codes == nullptr) {
-    run_.resize(into.size() * info(*tensor_->dtype).buffer_bytes());
-    if (const Status read = stored_->read(first, into.size(), run_.data()); !read) {
+    scratch_.resize(into.size() * info(*tensor_->dtype).buffer_bytes());
+    if (const Status read = stored_->read(first, into.size(), scratch_.data()); !read) {
       give_up(read.error());
       std::ranges::fill(into, kNoNumber);
       return;
     }
-    codes = run_.data();
+    codes = scratch_.data();
   }
   widen_(codes, 1, into.size(), into.data());
 }
@@ -179,7 +179,7 @@ Result<bool> StoredNumbers::at_end(std::uint64_t number) {
   const bool with_sign = row.kind == NumberKind::signed_integer;
   const double code = code_at(number);
   if (trouble_) return std::unexpected(*trouble_);
-  // Symmetric codes do without the lowest one.
+  // Symmetric codes do not use the lowest one.
   return code <= (with_sign ? 1 - codes / 2 : 0) || code >= (with_sign ? codes / 2 : codes) - 1;
 }
 
@@ -225,7 +225,7 @@ Result<Network> Network::read(const std::string& path) {
   auto model = open_source(path);
   if (!model) return std::unexpected(model.error().in_file(path));
   auto weights = TensorFile::open(path);
-  // It may be no file of tensors; that it could not be read is another matter.
+  // The model need not be a file of tensors, but read errors count.
   if (!weights && is_of_reading(weights.error()) && weights.error().code != ErrorCode::malformed)
     return std::unexpected(weights.error());
   return of(*std::move(model),
@@ -241,8 +241,8 @@ Result<Network> Network::of(std::shared_ptr<const ByteSource> model,
   network.weights_ = std::move(weights);
   if (const Status read = network.read_versions(); !read) return in_file(read.error());
   if (const Status read = network.read_nodes(); !read) return in_file(read.error());
-  if (const Status taken = network.take_weights(); !taken) return in_file(taken.error());
-  if (const Status read = network.read_borders(); !read) return in_file(read.error());
+  if (const Status taken = network.link_weights(); !taken) return in_file(taken.error());
+  if (const Status read = network.read_inputs_and_outputs(); !read) return in_file(read.error());
   for (std::uint32_t node = 0; node < network.nodes_.size(); ++node) network.check_counts(node);
   return network;
 }
@@ -273,14 +273,14 @@ std::uint32_t Network::value(const std::string& name) {
   return at->second;
 }
 
-// What goes into the graph is made by none of its nodes. An output that is listed twice is one.
-Status Network::read_borders() {
+// Graph inputs have no producer. An output that is listed twice counts once.
+Status Network::read_inputs_and_outputs() {
   BTF_ASSIGN(const OnnxGraph graph, read_onnx_graph(*model_));
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const std::string& name = graph.inputs[i];
     const std::uint32_t found = find(name);
     if (found == kNoValue) continue;
-    take_from_node(values_[found], "'" + name + "' is an input of the graph too");
+    unlink_from_node(values_[found], "'" + name + "' is an input of the graph too");
     values_[found].shape = graph.input_shapes[i];
   }
   for (const std::string& name : graph.outputs)
@@ -308,8 +308,8 @@ Status Network::read_nodes() {
   });
 }
 
-// A name that is taken already, by an input or by another output, would make a cycle: this output
-// is of no use then.
+// A name that an input or another output has already would make a cycle, so such an output is
+// ignored.
 void Network::add_output(std::uint32_t node, const std::string& name) {
   std::vector<std::uint32_t>& outputs = nodes_[node].outputs;
   outputs.push_back(kNoValue);
@@ -317,14 +317,14 @@ void Network::add_output(std::uint32_t node, const std::string& name) {
   if (const std::uint32_t known = find(name); known != kNoValue) {
     Value& other = values_[known];
     if (other.node != kNoNode) {
-      unsound_.emplace(node, "'" + name + "' is made by " + described(other.node) +
+      unsound_.emplace(node, "'" + name + "' is made by " + node_text(other.node) +
                                  (other.node == node ? " twice" : " before it"));
       return;
     }
     const bool own = std::ranges::find(nodes_[node].inputs, known) != nodes_[node].inputs.end();
     const std::string why =
-        own ? "'" + name + "' is an input and an output of " + described(node)
-            : "'" + name + "' is read before " + described(node) +
+        own ? "'" + name + "' is an input and an output of " + node_text(node)
+            : "'" + name + "' is read before " + node_text(node) +
                   " makes it: the graph has a cycle, or its nodes are out of order";
     unsound_.emplace(node, why);
     if (other.trouble.empty()) other.trouble = why;
@@ -335,7 +335,7 @@ void Network::add_output(std::uint32_t node, const std::string& name) {
   values_.back().output = static_cast<std::uint32_t>(outputs.size() - 1);
 }
 
-void Network::take_from_node(Value& value, const std::string& why) {
+void Network::unlink_from_node(Value& value, const std::string& why) {
   if (value.node == kNoNode) return;
   unsound_.emplace(value.node, why);
   nodes_[value.node].outputs[value.output] = kNoValue;
@@ -358,8 +358,8 @@ void Network::check_counts(std::uint32_t number) {
     unsound_.emplace(number, node.op + " has " + count_text(wanted) + " " + what + ", not " +
                                  std::to_string(found));
   };
-  // A required input may be left out where another says the same, as a scale in place of sizes:
-  // that is the operator's own matter. None is without the first.
+  // A required input may be omitted if another replaces it, as a scale replaces sizes; the operator
+  // checks that. The first input is always required.
   check("inputs",
         node.inputs.size() >= counts->inputs.least
             ? std::max<std::size_t>(given(node.inputs), counts->inputs.least)
@@ -374,7 +374,7 @@ void Network::check_counts(std::uint32_t number) {
         counts->outputs);
 }
 
-std::string Network::described(std::uint32_t node) const {
+std::string Network::node_text(std::uint32_t node) const {
   const Node& own = nodes_[node];
   return own.name.empty() ? "node " + std::to_string(node) + " (" + own.op + ")"
                           : "'" + own.name + "'";
@@ -385,7 +385,7 @@ std::string Network::why_unsound(std::uint32_t node) const {
   return at == unsound_.end() ? "" : at->second;
 }
 
-Status Network::take_weights() {
+Status Network::link_weights() {
   if (!weights_) return {};
   for (std::uint64_t i = 0; i < weights_->tensor_count(); ++i) {
     BTF_ASSIGN(const std::optional<std::string> name, weights_->own_name(i));
@@ -393,10 +393,10 @@ Status Network::take_weights() {
     const auto at = numbers_.find(*name);
     if (at == numbers_.end() || values_[at->second].weight) continue;
     values_[at->second].weight = i;
-    // The number of a Constant is a tensor of the file, and what that node makes.
+    // The value of a Constant is a tensor of the file, and also the output of that node.
     const std::uint32_t node = values_[at->second].node;
     if (node != kNoNode && nodes_[node].op == "Constant") continue;
-    take_from_node(values_[at->second], "'" + *name + "' is a weight of the model too");
+    unlink_from_node(values_[at->second], "'" + *name + "' is a weight of the model too");
   }
   return {};
 }
@@ -407,8 +407,8 @@ Result<StoredNumbers> Network::weight(const Value& value) const {
     found->note_troubles(troubles_, value.name);
   } else {
     found = std::unexpected(found.error().in_file(path_).within("'" + value.name + "'"));
-    // A model may have come without the files of its weights: its graph says the order all the
-    // same. Whoever cannot do without them says what is missing.
+    // A model may lack the files of its weights, and its graph still gives the order. Whatever
+    // needs the weights reports what is missing.
     if (found.error().system != ENOENT) troubles_->note(found.error());
   }
   return found;
@@ -452,10 +452,10 @@ Result<std::vector<double>> Network::attribute_tensor(const ProtoRange& place, D
 
 Result<std::vector<double>> Network::read_tensor(const ProtoRange& place, Dims& dims,
                                                  DType& dtype) const {
-  constexpr std::uint64_t kMost = 1U << 16;
+  constexpr std::uint64_t kMax = 1U << 16;
   Window window(*model_, model_->size());
   BTF_ASSIGN(const OnnxTensor tensor, read_onnx_tensor(window, place));
-  if (tensor.type == nullptr || !tensor.type->dtype || tensor.external || tensor.elements > kMost)
+  if (tensor.type == nullptr || !tensor.type->dtype || tensor.external || tensor.elements > kMax)
     return not_computed("the tensor among its attributes cannot be used");
   dims = tensor.dims;
   dtype = *tensor.type->dtype;

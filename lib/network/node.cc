@@ -84,8 +84,8 @@ Result<double> read_real(Window& window, std::uint64_t at) {
   return std::bit_cast<float>(load_little<std::uint32_t>(bytes));
 }
 
-// One by one, or packed.
-Status take_reals(Window& window, const ProtoField& field, std::vector<double>& reals) {
+// Single values, or packed ones.
+Status add_reals(Window& window, const ProtoField& field, std::vector<double>& reals) {
   BTF_TRY(check_count(field, reals.size() + field.content.size() / sizeof(float)));
   for (std::uint64_t at = field.content.begin; at + sizeof(float) <= field.content.end;
        at += sizeof(float)) {
@@ -95,7 +95,7 @@ Status take_reals(Window& window, const ProtoField& field, std::vector<double>& 
   return {};
 }
 
-Status take_integers(Window& window, const ProtoField& field, std::vector<std::int64_t>& integers) {
+Status add_integers(Window& window, const ProtoField& field, std::vector<std::int64_t>& integers) {
   if (field.type == ProtoType::varint) {
     integers.push_back(static_cast<std::int64_t>(field.value));
     return check_count(field, integers.size());
@@ -147,9 +147,9 @@ Result<Attributes> read_attributes(Window& window, const ProtoRange& node) {
               attribute.tensor = field.content;
               break;
             case field_of::kFloats:
-              return take_reals(window, field, attribute.reals);
+              return add_reals(window, field, attribute.reals);
             case field_of::kIntegers:
-              return take_integers(window, field, attribute.integers);
+              return add_integers(window, field, attribute.integers);
             default:
               break;
           }
@@ -163,7 +163,7 @@ Result<Attributes> read_attributes(Window& window, const ProtoRange& node) {
 
 namespace {
 
-// More are no shape and no list of axes.
+// No shape or list of axes has more.
 constexpr std::uint64_t kMaxWhole = 1U << 16;
 
 }  // namespace
@@ -173,8 +173,8 @@ std::unexpected<Error> not_computed(std::string why) {
 }
 
 Status check_terms(std::uint64_t terms) {
-  constexpr std::uint64_t kMost = 1ULL << 22;
-  if (terms <= kMost) return {};
+  constexpr std::uint64_t kMax = 1ULL << 22;
+  if (terms <= kMax) return {};
   return not_computed("each of its elements is made of " + std::to_string(terms) + " others");
 }
 
@@ -218,7 +218,7 @@ Result<std::vector<double>> Call::whole_reals(std::size_t i) const {
   BTF_ASSIGN(Tensor* const tensor, input(i));
   if (tensor->elements() > kMaxWhole)
     return not_computed("its input " + std::to_string(i) + " has " +
-                        std::to_string(tensor->elements()) + " elements, which say a shape");
+                        std::to_string(tensor->elements()) + " elements, too many for a shape");
   std::vector<double> numbers;
   for (std::uint64_t number = 0; number < tensor->elements(); ++number)
     numbers.push_back(tensor->value(number));
@@ -226,12 +226,12 @@ Result<std::vector<double>> Call::whole_reals(std::size_t i) const {
 }
 
 Result<std::vector<std::int64_t>> Call::whole_integers(std::size_t i) const {
-  constexpr double kMost = 0x1p62;
+  constexpr double kMax = 0x1p62;
   BTF_ASSIGN(const std::vector<double> numbers, whole_reals(i));
   std::vector<std::int64_t> integers;
   for (const double number : numbers) {
     if (std::isnan(number)) return not_computed("its input " + std::to_string(i) + " is not known");
-    integers.push_back(static_cast<std::int64_t>(std::clamp(number, -kMost, kMost)));
+    integers.push_back(static_cast<std::int64_t>(std::clamp(number, -kMax, kMax)));
   }
   return integers;
 }

@@ -1,5 +1,5 @@
-// A node as its operator sees it: attributes, inputs as numbers on demand, strides, and what
-// rounding does to them.
+// What an operator sees of its node: attributes, inputs as numbers on demand, strides, and the
+// effect of rounding.
 #pragma once
 
 #include <algorithm>
@@ -20,26 +20,24 @@
 
 namespace btf::network {
 
-// Numbers of elements in row-major order, and their indices.
-
-// How far apart neighbours in each dim are, of whole tensors in row-major order.
+// The distance between neighbours in each dim of a tensor in row-major order.
 Dims row_major_strides(const Dims& dims);
 
-// The index of an element; as many numbers as there are dims.
+// The index of an element, with one number per dim.
 Dims index_of(std::uint64_t number, const Dims& dims);
 
-// The same without allocating: `index` has room for them.
+// The same without allocating; `index` has room for one number per dim.
 void index_into(std::uint64_t number, const Dims& dims, std::span<std::uint64_t> index);
 std::uint64_t number_of(std::span<const std::uint64_t> index, const Dims& dims);
 
-// The dims of an elementwise result of several inputs; an error where they do not fit.
+// The dims of an elementwise result of several inputs. Fails if they do not fit.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
 
-// From the number of an element of a broadcast result to that of an input's element.
+// Maps the number of an element of a broadcast result to that of the input's element.
 class Broadcast {
  public:
   Broadcast() = default;
-  // `from` fits into `to` as broadcast() has it.
+  // `from` must broadcast to `to`.
   Broadcast(const Dims& from, const Dims& to);
   std::uint64_t number(std::uint64_t result) const;
 
@@ -49,26 +47,25 @@ class Broadcast {
   Dims steps_;  // in the input, for each dim of the result
 };
 
-// A right device's arithmetic on a number, and how far that may take it.
-
 // The value that an element should have, and the distance from it that rounding explains.
 struct Estimate {
   double value = 0;
   double error = 0;
 };
 
-// Half steps, relative to the number that is rounded: 2^-24 of float32.
+// The precision of an arithmetic as half steps, relative to the number that is rounded: 2^-24 for
+// float32.
 struct Arithmetic {
-  double operand = 0x1p-24;      // of what is multiplied: stored numbers, weights
+  double operand = 0x1p-24;      // of factors: stored numbers, weights
   double result = 0x1p-24;       // of each result
-  double accumulator = 0x1p-24;  // of the sums of products
-  // Half a step of 8-bit codes, relative to the largest magnitude of a tensor; 0: there are none.
+  double accumulator = 0x1p-24;  // of sums of products
+  // Half a step of 8-bit codes, relative to the largest magnitude of a tensor; 0 without codes.
   double grid = 0;
 
   bool operator==(const Arithmetic&) const = default;
 };
 
-// Half steps of the formats that sums and functions are computed in, whatever is stored.
+// Half a step of float32, in which sums and functions are computed whatever is stored.
 inline constexpr double kFloat32 = 0x1p-24;
 
 inline Estimate rounded(Estimate x, const Arithmetic& arithmetic) {
@@ -76,13 +73,13 @@ inline Estimate rounded(Estimate x, const Arithmetic& arithmetic) {
   return x;
 }
 
-// A sum of terms as a device adds them up, in any order.
+// A sum of terms as a device computes it, in any order.
 class Sum {
  public:
-  // `own`: what rounding of its own makes of the term, independent of that of other terms; `error`:
-  // what has come from before.
+  // `own`: rounding error of the term, independent of other terms; `error`: the error of its
+  // inputs.
   void add(double term, double own, double error) { add_square(term, own * own, error); }
-  // The same with the square of what is the term's own.
+  // The same with the square of the term's own rounding error.
   void add_square(double term, double own_square, double error) {
     value_ += term;
     largest_ = std::max(largest_, std::abs(value_));
@@ -93,10 +90,9 @@ class Sum {
     ++terms_;
   }
 
-  // Roundings that are independent add up as the root of the sum of their squares; each is at most
-  // a half step, so that four times that is beyond chance. Partial sums are rounded as often as
-  // there are terms, and where terms are few different numbers not to both sides. They are about as
-  // large in any order.
+  // Independent roundings add up as the root of the sum of their squares. Each is at most half a
+  // step, so four times that is beyond chance. Partial sums are rounded once per term, and with few
+  // distinct terms not evenly to both sides. They have about the same size in any order.
   Estimate result(double accumulator) const {
     constexpr double kBeyondChance = 4;
     const auto n = static_cast<double>(terms_);
@@ -116,8 +112,7 @@ class Sum {
   std::uint64_t terms_ = 0;
 };
 
-// A tensor of a network as operators see it: its elements one by one, whether stored or computed.
-
+// A tensor of a network as operators see it: element by element, whether stored or computed.
 class Tensor {
  public:
   Tensor(Dims dims, DType dtype);
@@ -131,19 +126,19 @@ class Tensor {
   DType dtype() const { return dtype_; }
   bool floating() const { return info(dtype_).floating(); }
 
-  // By its number in row-major order, below elements(). What cannot be had is NaN, and the
-  // evaluation says why.
+  // The element with this row-major number, which must be below elements(). NaN if it is not
+  // available; the evaluation has the reason.
   virtual Estimate at(std::uint64_t number) = 0;
   double value(std::uint64_t number) { return at(number).value; }
 
-  // As an operand of a product: `own` is the half step of what it is rounded to there.
+  // The element as a factor: `own` is half a step of the type that factors are rounded to.
   struct Operand {
     double value = 0;
     double own = 0;
     double error = 0;
   };
   virtual Operand operand(std::uint64_t number) = 0;
-  // As many as `into` has, from `first` on: a row of weights.
+  // Fills `into` with operands beginning with element `first`, such as a row of weights.
   virtual void operands(std::uint64_t first, std::span<Operand> into) {
     for (std::size_t i = 0; i < into.size(); ++i) into[i] = operand(first + i);
   }
@@ -154,9 +149,7 @@ class Tensor {
   DType dtype_;
 };
 
-// The attributes of a node that operators are described by.
-
-// One of them is there. Graphs are none: what has one is not computed here.
+// An attribute of a node; one member is set. Attributes with graphs are not supported.
 struct Attribute {
   std::optional<std::int64_t> integer{};
   std::optional<double> real{};
@@ -168,45 +161,44 @@ struct Attribute {
 
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
-// Those of one node. Refuses more numbers than an attribute has use for.
+// The attributes of one node. Fails if one has more numbers than any attribute needs.
 Result<Attributes> read_attributes(Window& window, const ProtoRange& node);
 
-// A node of a network whose inputs are at hand: what an operator is made from.
-
+// A node whose inputs are available, from which an operator is made.
 struct Call {
   const std::string& op;
-  std::int64_t version = 0;     // of the operator set of its domain
-  std::vector<Tensor*> inputs;  // nullptr: left out
-  std::size_t outputs = 0;      // how many names it gives
+  std::int64_t version = 0;     // of its domain's operator set
+  std::vector<Tensor*> inputs;  // nullptr: omitted
+  std::size_t outputs = 0;      // number of outputs with names
   const Attributes& attributes;
-  Tensor* value = nullptr;  // the tensor among the attributes, if there is one
+  Tensor* value = nullptr;  // the tensor among the attributes, or nullptr
   const Arithmetic& arithmetic;
 
   bool has(std::string_view name) const { return attributes.contains(name); }
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
-  // Takes integers too.
+  // Accepts integers too.
   double real(std::string_view name, double otherwise) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
-  // Empty: it is not there.
+  // Empty if it is missing.
   std::vector<std::int64_t> integers(std::string_view name) const;
 
   bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
-  // An error if the node has no such input.
+  // Fails if the node has no such input.
   Result<Tensor*> input(std::size_t i) const;
-  // All elements of an input that says shapes, axes and the like.
+  // All elements of an input that holds a shape, axes or the like.
   Result<std::vector<std::int64_t>> whole_integers(std::size_t i) const;
   Result<std::vector<double>> whole_reals(std::size_t i) const;
-  // An input, or in older versions an attribute of this name; empty: neither is there.
+  // An input, or in older versions the attribute of this name; empty if neither exists.
   Result<std::vector<std::int64_t>> integers_of(std::size_t i, std::string_view name) const;
 };
 
-// "its axis 7 is outside of rank 3" and the like.
+// An error such as "its axis 7 is outside of rank 3".
 std::unexpected<Error> not_computed(std::string why);
 
-// An error if an element would be made of more terms than are looked at here.
+// Fails if an element depends on more terms than are computed here.
 Status check_terms(std::uint64_t terms);
 
-// An axis that counts from the end if it is negative; an error outside of the rank.
+// An axis, counted from the end if negative. Fails if it is out of range.
 Result<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
 }  // namespace btf::network

@@ -344,7 +344,7 @@ class ConsumerPoll {
       return {};
     }
     const DumpedValue* const golden = golden_.find(value_);
-    if (golden == nullptr) return network::not_computed("golden has it not");
+    if (golden == nullptr) return network::not_computed("golden does not have it");
     BTF_ASSIGN(StoredNumbers numbers, golden_.open(*golden));
     as_other_.replace(value_, std::move(numbers));
     return {};

@@ -1,5 +1,5 @@
-// What a model says beside its tensors, part by part, as text that can be compared: its nodes,
-// inputs and outputs, operator sets and functions.
+// The nodes, inputs, outputs, operator sets and functions of a model as text that can be compared,
+// and their differences.
 #include "diff/models/model_differences.h"
 
 #include <algorithm>
@@ -29,18 +29,19 @@ namespace btf {
 namespace {
 
 struct OnnxPart {
-  std::string kind;    // "node", "input", "output", "opset", "function", "graph"
-  std::string name;    // of nodes of subgraphs and functions with where they are; may be empty
-  std::string output;  // of a node: its first one, likewise; of an input or output: where it is
-  // "operator" -> "Conv", "inputs" -> "['x', 'w']", and attributes by their names. Long values end
-  // in a digest of the whole. Equal texts mean equal values.
+  std::string kind;  // "node", "input", "output", "opset", "function", "graph"
+  std::string name;  // with the path of subgraphs and functions; may be empty for nodes
+  std::string
+      output;  // of a node: its first output, with its path; of an input or output: its position
+  // "operator" -> "Conv", "inputs" -> "['x', 'w']", and attributes by name. Long values end with a
+  // digest of the whole value, so equal texts mean equal values.
   std::map<std::string, std::string> says{};
 };
 
-// Of a file of a few bytes for each, these take some hundred MB.
+// From a file with a few bytes per part, these take some hundred MB.
 constexpr std::size_t kMaxParts = 1U << 20;
-constexpr std::size_t kMaxFields = 1U << 20;  // of one message that is a value
-constexpr unsigned kDeepest = 32;             // messages in messages
+constexpr std::size_t kMaxFields = 1U << 20;  // in one message that is a value
+constexpr unsigned kDeepest = 32;             // nested messages
 
 std::unexpected<Error> too_many(const std::string& what) {
   return fail(ErrorCode::unsupported, "has more than " + what + ", which are not compared");
@@ -53,29 +54,29 @@ std::string hex(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
-// A value as text, of which only the beginning is kept if it is long, and a digest of all of it.
+// A value as text. Of a long value only the beginning is kept, with a digest of all of it.
 class ValueText {
  public:
   void add(std::string_view text) {
     for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     size_ += text.size();
-    if (kept_.size() < kMaxKept) kept_.append(text.substr(0, kMaxKept - kept_.size()));
+    if (text_.size() < kMaxText) text_.append(text.substr(0, kMaxText - text_.size()));
   }
 
   std::string take() {
-    if (size_ <= kMaxKept) return std::move(kept_);
+    if (size_ <= kMaxText) return std::move(text_);
     // Not within a character of several bytes.
     std::size_t end = kShown;
-    while (end > 0 && (static_cast<unsigned char>(kept_[end]) & 0xc0U) == 0x80U) --end;
-    return kept_.substr(0, end) + "... (" + std::to_string(size_) + " bytes, " + hex(digest_, 16) +
+    while (end > 0 && (static_cast<unsigned char>(text_[end]) & 0xc0U) == 0x80U) --end;
+    return text_.substr(0, end) + "... (" + std::to_string(size_) + " bytes, " + hex(digest_, 16) +
            ")";
   }
 
  private:
-  static constexpr std::size_t kMaxKept = 200;
+  static constexpr std::size_t kMaxText = 200;
   static constexpr std::size_t kShown = 100;
 
-  std::string kept_;
+  std::string text_;
   std::uint64_t size_ = 0;
   std::uint64_t digest_ = 0xcbf29ce484222325;
 };
@@ -88,7 +89,7 @@ class Describer {
     BTF_TRY(for_each_field(
         window_, {0, window_.end()}, onnx::kModel, [&](const ProtoField& field) -> Status {
           if (field.number == onnx::model::kOperatorSet) return take_operator_set(field, "");
-          if (field.number == onnx::model::kGraph) return take_graph(field.content, "", 0);
+          if (field.number == onnx::model::kGraph) return add_graph(field.content, "", 0);
           return field.number == onnx::model::kFunction ? take_function(field) : Status{};
         }));
     return std::move(parts_);
@@ -117,8 +118,8 @@ class Describer {
     return {};
   }
 
-  // `within`: in front of all names, "If_3/then_branch/".
-  Status take_graph(const ProtoRange& graph, const std::string& within, unsigned depth) {
+  // `within`: prefix of all names, "If_3/then_branch/".
+  Status add_graph(const ProtoRange& graph, const std::string& within, unsigned depth) {
     if (depth > onnx::kDeepestGraph)
       return too_many(std::to_string(onnx::kDeepestGraph) + " subgraphs one in the other");
     std::vector<std::string> inputs, outputs;
@@ -241,7 +242,7 @@ class Describer {
     if (constant && (name.starts_with("value") || name == "sparse_value")) return {};
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       const std::string number = graphs.size() > 1 ? "#" + std::to_string(i) : "";
-      BTF_TRY(take_graph(graphs[i], node + name + number + "/", depth + 1));
+      BTF_TRY(add_graph(graphs[i], node + name + number + "/", depth + 1));
     }
     if (!graphs.empty()) value.add(graphs.size() == 1 ? "a graph" : "graphs");
     BTF_TRY(add_message(attribute, onnx::kAttribute, 0, value));
@@ -250,7 +251,7 @@ class Describer {
     return {};
   }
 
-  // "float32 [1, 3, 'h', ?]" of tensors; of other types all that there is.
+  // "float32 [1, 3, 'h', ?]" for tensors; for other types the whole message.
   Result<std::string> type_text(const ProtoRange& type) {
     std::optional<ProtoRange> tensor;
     BTF_TRY(for_each_field(window_, type, onnx::kType, [&](const ProtoField& field) {
@@ -316,16 +317,16 @@ class Describer {
     return text.take();
   }
 
-  // What matters of a message: not its name, nor what is for people, nor graphs, which are parts of
-  // their own.
-  static bool is_left_out(const ProtoMessage& kind, const ProtoRule& rule) {
+  // Leaves out the name of a message, texts for readers, and graphs, which are parts of their own.
+  static bool is_ignored(const ProtoMessage& kind, const ProtoRule& rule) {
     if (rule.name == "doc_string" || rule.name == "metadata_props" || rule.name == "denotation")
       return true;
     return &kind == &onnx::kAttribute &&
            (rule.name == "name" || rule.name == "type" || rule.message == &onnx::kGraph);
   }
 
-  // An attribute's only value stands alone, and any other message with names: "{dims: [2]}".
+  // The only value of an attribute is written by itself, any other message with names: "{dims:
+  // [2]}".
   Status add_message(const ProtoRange& message, const ProtoMessage& kind, unsigned depth,
                      ValueText& text) {
     if (depth > kDeepest) return too_many(std::to_string(kDeepest) + " messages one in the other");
@@ -340,7 +341,7 @@ class Describer {
     std::string_view comma = bare ? "" : "{";
     for (const ProtoRule& rule : kind.rules) {
       const auto found = fields.find(rule.number);
-      if (found == fields.end() || is_left_out(kind, rule)) continue;
+      if (found == fields.end() || is_ignored(kind, rule)) continue;
       text.add(std::exchange(comma, ", "));
       if (!bare) text.add(std::string(rule.name) + ": ");
       if (rule.name == "ref_attr_name") text.add("attribute ");
@@ -406,13 +407,13 @@ class Describer {
     return {};
   }
 
-  // The fewest digits that read back as this float.
+  // The shortest text that reads back as this float.
   static std::string real_text(float value) {
     std::array<char, 32> text;
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
   }
 
-  // Text in quotes, else bytes in hexadecimal.
+  // Text in quotes, other bytes in hexadecimal.
   Status add_bytes(const ProtoRange& content, ValueText& text) {
     bool readable = true;
     BTF_TRY(for_each_byte(
@@ -443,15 +444,15 @@ class Describer {
   std::vector<OnnxPart> parts_;
 };
 
-// In the order of the file. Values of Constants are no part: they are tensors. An error: it is no
-// model, or has more parts than fit into memory.
+// The parts in the order of the file. Values of Constants are tensors and not included. Fails if
+// the file is no model, or has more parts than fit into memory.
 Result<std::vector<OnnxPart>> describe_onnx_model(const ByteSource& model) {
   return Describer(model).run();
 }
 
 constexpr std::string_view kNode = "node";
 
-// Of the graph as a whole; said only where the same names are on both sides.
+// Of the graph as a whole; compared only if both sides have the same names.
 constexpr std::string_view kOrder = "order of ";
 
 Result<bool> is_model(const TensorFile& file) {
@@ -466,8 +467,8 @@ Result<std::vector<OnnxPart>> parts_of(const TensorFile& file) {
   return parts;
 }
 
-// Which parts of two models belong together: those of one kind and name. Nodes go by name and first
-// output, then by name, then by first output, as far as only one is called so.
+// Pairs the parts of two models by kind and name. Nodes are paired by name and first output, then
+// by name, then by first output, where these are unique.
 class Pairing {
  public:
   using Parts = std::vector<OnnxPart>;
@@ -488,7 +489,7 @@ class Pairing {
       return part.output;
     };
     for (const Key key : {by_both, by_name, by_output}) pair(key);
-    // Nodes without names and outputs are told apart by nothing: in their order.
+    // Nodes without names and outputs cannot be distinguished, so they are paired in order.
     pair_in_order();
   }
 
@@ -547,13 +548,13 @@ class Pairing {
 
   const Parts& actual_;
   const Parts& golden_;
-  std::vector<std::optional<std::size_t>> partner_;  // of golden's
-  std::vector<bool> taken_;                          // of actual's
+  std::vector<std::optional<std::size_t>> partner_;  // for golden's parts
+  std::vector<bool> taken_;                          // for actual's parts
 };
 
 std::string name_of(const OnnxPart& part) { return part.name.empty() ? part.output : part.name; }
 
-// What there is, where one side has no such part.
+// The text for a part that only one side has.
 std::string whole_of(const OnnxPart& part) {
   for (const char* what : {"operator", "type", "version", "inputs"})
     if (const auto found = part.says.find(what); found != part.says.end()) return found->second;
@@ -602,7 +603,7 @@ class Comparison {
   }
 
   void one_sided(const OnnxPart& part, bool actual) {
-    // The attribute that it is a value of says it.
+    // The attribute that has the graph as its value is reported instead.
     if (part.kind == "graph") return;
     if (part.kind == "input" || part.kind == "output")
       one_sided_.insert(part.kind + '\0' + part.output);
@@ -610,7 +611,7 @@ class Comparison {
     found_.all.push_back({part.kind, name_of(part), "", actual ? whole : "", actual ? "" : whole});
   }
 
-  // Where an input has another name, that says it.
+  // An input with another name is reported, so its order need not be.
   void drop_orders() {
     std::erase_if(found_.all, [&](const FileDifference& found) {
       const std::string kind = found.what == "order of inputs" ? "input" : "output";
@@ -630,7 +631,7 @@ class Comparison {
 std::string ModelDifferences::summary() const {
   if (all.empty()) return {};
   constexpr std::size_t kMaxNodes = 3;
-  constexpr std::size_t kMaxSaid = 4;
+  constexpr std::size_t kMaxListed = 4;
   std::vector<std::pair<std::string, std::vector<std::string>>> of_nodes;
   std::map<std::string, std::uint64_t> others;
   for (const FileDifference& found : all) {
@@ -652,9 +653,9 @@ std::string ModelDifferences::summary() const {
     for (std::size_t i = 0; i < std::min(kMaxNodes, of_nodes.size()); ++i) {
       list += (i == 0 ? ": " : "; ") + of_nodes[i].first;
       const auto& said = of_nodes[i].second;
-      for (std::size_t w = 0; w < std::min(kMaxSaid, said.size()); ++w)
+      for (std::size_t w = 0; w < std::min(kMaxListed, said.size()); ++w)
         list += (w == 0 ? " " : ", ") + said[w];
-      if (said.size() > kMaxSaid) list += ", ...";
+      if (said.size() > kMaxListed) list += ", ...";
     }
     if (of_nodes.size() > kMaxNodes) list += "; ...";
   }

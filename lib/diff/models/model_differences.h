@@ -1,4 +1,4 @@
-// How the graphs of two ONNX models differ, beside the tensors in them.
+// How the graphs of two ONNX models differ, besides their tensors.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace btf {
 
 struct ModelDifferences {
-  bool models = false;  // both files are: there is something to compare
+  bool models = false;  // both files are models, so there is something to compare
   std::vector<FileDifference> all{};
-  std::uint64_t nodes = 0;  // of golden, and those that only actual has
+  std::uint64_t nodes = 0;  // nodes of golden, and those that only actual has
 
-  // "only tensors were compared; the graphs differ in 1 of 27 nodes: Conv_3 dilations, pads";
-  // empty: they do not differ.
+  // "only tensors were compared; the graphs differ in 1 of 27 nodes: Conv_3 dilations, pads"; empty
+  // if they do not differ.
   std::string summary() const;
 
-  // An error: a graph cannot be read.
+  // Fails if a graph cannot be read.
   static Result<ModelDifferences> of(const TensorFile& actual, const TensorFile& golden);
 };
 

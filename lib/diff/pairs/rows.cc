@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kNoNumber = UINT64_MAX;
 
-// Runs that begin alike for so long are handed on as they are.
+// Runs with at least this many alike pairs in front are passed on unchanged.
 constexpr std::uint64_t kMinAlike = 32;
 
 struct EntrySide {
@@ -36,12 +36,12 @@ struct EntrySide {
   const std::uint64_t* keys() const { return run.keys + at; }
 };
 
-// One side of merged entries; zeros for elements that it does not store.
+// The codes of one side for merged entries; zero for elements that it does not store.
 template <std::size_t kBytes>
 void gather_codes(const CooRun& run, const std::uint32_t* from, std::uint64_t count,
-                  std::uint32_t nowhere, std::byte* codes) {
+                  std::uint32_t not_stored, std::byte* codes) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (from[i] == nowhere)
+    if (from[i] == not_stored)
       std::memset(codes + i * kBytes, 0, kBytes);
     else
       std::memcpy(codes + i * kBytes, run.codes + from[i] * kBytes, kBytes);
@@ -49,13 +49,13 @@ void gather_codes(const CooRun& run, const std::uint32_t* from, std::uint64_t co
 }
 
 using GatherCodesFn = void (*)(const CooRun& run, const std::uint32_t* from, std::uint64_t count,
-                               std::uint32_t nowhere, std::byte* codes);
+                               std::uint32_t not_stored, std::byte* codes);
 
-// By the binary logarithm of a code's bytes.
+// Indexed by the binary logarithm of the bytes of a code.
 constexpr GatherCodesFn kGatherCodes[] = {gather_codes<1>, gather_codes<2>, gather_codes<4>,
                                           gather_codes<8>};
 
-// Two sides' entries in one order. Used again and again by one worker.
+// Merges the entries of two sides. Reused by its worker.
 class Merger {
  public:
   Merger(DType actual, DType golden)
@@ -64,7 +64,7 @@ class Merger {
         from_{std::vector<std::uint32_t>(kPairRun), std::vector<std::uint32_t>(kPairRun)},
         codes_{std::vector<std::uint64_t>(kPairRun), std::vector<std::uint64_t>(kPairRun)} {}
 
-  // run(SparseRun) for the numbers from `begin` on and below `end`.
+  // Calls run(SparseRun) for the numbers in [begin, end).
   template <typename Run>
   Status merge(EntrySide left, EntrySide right, std::uint64_t begin, std::uint64_t end,
                const Execution& execution, Run&& run) {
@@ -99,9 +99,9 @@ class Merger {
     return run;
   }
 
-  // Until there is no more room, or a side has to read on.
+  // Merges until there is no more room, or a side must read on.
   SparseRun take_merged(EntrySide& left, EntrySide& right) {
-    constexpr auto kNowhere = UINT32_MAX;
+    constexpr auto kNotStored = UINT32_MAX;
     std::uint64_t count = 0;
     const auto unfinished = [](const EntrySide& side) { return side.ended || side.left() > 0; };
     const auto number_of = [](const EntrySide& side) {
@@ -113,16 +113,16 @@ class Merger {
       const std::uint64_t number = std::min(a, b);
       if (number == kNoNumber) break;
       numbers_[count] = number;
-      from_[0][count] = a == number ? static_cast<std::uint32_t>(left.at) : kNowhere;
-      from_[1][count] = b == number ? static_cast<std::uint32_t>(right.at) : kNowhere;
+      from_[0][count] = a == number ? static_cast<std::uint32_t>(left.at) : kNotStored;
+      from_[1][count] = b == number ? static_cast<std::uint32_t>(right.at) : kNotStored;
       left.at += a == number ? 1 : 0;
       right.at += b == number ? 1 : 0;
       ++count;
     }
     const auto codes = [&](std::size_t which, const EntrySide& side) {
       auto* const bytes = reinterpret_cast<std::byte*>(codes_[which].data());
-      kGatherCodes[std::countr_zero(bytes_[which])](side.run, from_[which].data(), count, kNowhere,
-                                                    bytes);
+      kGatherCodes[std::countr_zero(bytes_[which])](side.run, from_[which].data(), count,
+                                                    kNotStored, bytes);
       return bytes;
     };
     return {.count = count,
@@ -133,7 +133,7 @@ class Merger {
 
   std::array<std::uint64_t, 2> bytes_;
   std::vector<std::uint64_t> numbers_;
-  std::array<std::vector<std::uint32_t>, 2> from_;  // in the side's run
+  std::array<std::vector<std::uint32_t>, 2> from_;  // index in the side's run
   std::array<std::vector<std::uint64_t>, 2> codes_;
 };
 
@@ -145,7 +145,7 @@ Result<SparseSlabs> SparseSlabs::open(const DiffSide& actual, const DiffSide& go
   BTF_ASSIGN(const auto left, actual.entry_marks());
   BTF_ASSIGN(const auto right, golden.entry_marks());
   slabs.begins_.push_back(0);
-  // Those of the side with more entries.
+  // The marks of the side with more entries.
   if (!left.empty() && !right.empty())
     for (const std::uint64_t mark : left.size() < right.size() ? right : left) {
       const std::uint64_t begin = mark / granule * granule;
@@ -177,20 +177,20 @@ Status SparseSlabs::walk(const Visit& visit) const {
 namespace {
 
 struct DensePlan {
-  StridedLayout spelt_out;  // what a COO side is read as; of two dense ones nothing
+  StridedLayout dense_layout;  // layout in which a COO side is read; unused for two dense sides
   SlabGrid grid;
   unsigned workers = 1;
 };
 
-const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& spelt_out) {
-  return side.storage() != nullptr ? *side.storage() : spelt_out;
+const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& dense_layout) {
+  return side.storage() != nullptr ? *side.storage() : dense_layout;
 }
 
-// Sums are added up slab by slab, so that another cut would change their last digit: slabs are a
-// function of the tensors alone, and where memory is short there are fewer workers instead.
+// Sums are added slab by slab, and other slabs would change their last digit. So slabs depend on
+// the tensors only, and little memory means fewer workers instead.
 constexpr std::uint64_t kPairSlab = 256U << 10;
 
-// The most bytes of a slab of whole rows on either side.
+// The most bytes that a slab of whole rows may have on either side.
 constexpr std::uint64_t kMaxOfRows = 4U << 20;
 
 unsigned pair_workers(const Execution& execution, const SlabGrid& grid, std::uint64_t bytes,
@@ -209,13 +209,13 @@ class Planner {
     if (order == PairOrder::row_major) return in_row_major();
     const bool rows = order == PairOrder::rows;
     const std::uint64_t row = rows && !golden_.dims().empty() ? golden_.dims().back() : 1;
-    BTF_ASSIGN(DensePlan found, spelt_out() ? beside_storage(row) : in_boxes(row));
+    BTF_ASSIGN(DensePlan found, dense_layout() ? beside_storage(row) : in_boxes(row));
     if (!rows || slab_bytes(found.grid) <= kMaxOfRows) return found;
     return in_row_major();
   }
 
  private:
-  bool spelt_out() const { return actual_.storage() == nullptr || golden_.storage() == nullptr; }
+  bool dense_layout() const { return actual_.storage() == nullptr || golden_.storage() == nullptr; }
 
   std::uint64_t element_bytes() const {
     return std::max(info(actual_.dtype()).buffer_bytes(), info(golden_.dtype()).buffer_bytes());
@@ -228,9 +228,9 @@ class Planner {
     return elements * element_bytes();
   }
 
-  // Elements in another order are read again for every slab, so these may be larger: nothing is
-  // summed up by slabs that come in the order of the elements. Each side has a buffer as read and
-  // one in order.
+  // Elements in another order are read again for every slab, so these slabs may be larger; no sums
+  // depend on them, since the elements come in order. Each side needs a buffer as read and one in
+  // order.
   std::uint64_t row_major_bytes(const StridedLayout& linear) const {
     const auto is_linear = [&](const DiffSide& side) {
       const StridedLayout* storage = side.storage();
@@ -247,7 +247,7 @@ class Planner {
   }
 
   Result<DensePlan> beside_storage(std::uint64_t granule) const {
-    BTF_ASSIGN(StridedLayout beside, spelt_out_as(actual_, golden_));
+    BTF_ASSIGN(StridedLayout beside, dense_layout_for_coo(actual_, golden_));
     return in_order(std::move(beside), kPairSlab, granule);
   }
 
@@ -266,12 +266,12 @@ class Planner {
     return {{}, std::move(grid), workers};
   }
 
-  SlabGrid choose(const StridedLayout& target, const StridedLayout& spelt_out,
+  SlabGrid choose(const StridedLayout& target, const StridedLayout& dense_layout,
                   SlabLimits limits) const {
     const std::uint64_t golden_bytes = info(golden_.dtype()).buffer_bytes();
-    const SlabSide other{&storage_of(golden_, spelt_out), golden_bytes};
+    const SlabSide other{&storage_of(golden_, dense_layout), golden_bytes};
     limits.second_source = &other;
-    return choose_slabs({&storage_of(actual_, spelt_out), info(actual_.dtype()).buffer_bytes()},
+    return choose_slabs({&storage_of(actual_, dense_layout), info(actual_.dtype()).buffer_bytes()},
                         {&target, golden_bytes}, limits);
   }
 
@@ -311,11 +311,12 @@ class BoxSide {
   Buffer buffer_;
 };
 
-// A box as runs of row-major numbers: run(first number, offset in the box, count).
+// Calls run(first number, offset in the box, count) for the runs of row-major numbers of a box.
 template <typename Run>
 void for_each_row(const Dims& dims, const Box& box, Run&& run) {
   const Dims counts = box.counts();
-  // From dim `inner` on the box is whole, so these and the part of the dim before are one run.
+  // The box is whole from dim `inner` on, so those dims and the part of the dim before them are one
+  // run.
   std::size_t inner = dims.size();
   while (inner > 0 && counts[inner - 1] == dims[inner - 1]) --inner;
   const std::size_t outer = inner > 0 ? inner - 1 : 0;
@@ -345,7 +346,7 @@ struct Worker {
   RealValues<Real> golden_values;
 };
 
-// Makes pairs of what two COO tensors store, and of what they do not.
+// Makes pairs of what two COO tensors store, and of what they do not store.
 template <typename Real>
 class SparseWorker {
  public:
@@ -461,7 +462,7 @@ Status PairRows::walk_sparse(const PairVisit<Real>& visit, SparsePairs sparse) c
 template <typename Real>
 Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
   BTF_ASSIGN(const DensePlan plan, plan_dense(actual_, golden_, execution_, order_));
-  // Most tensors are small, and one worker is enough: its buffers need no memory of the heap.
+  // Most tensors are small, and one worker with buffers on the stack suffices.
   Worker<Real> first(actual_.dtype(), golden_.dtype());
   std::vector<Worker<Real>> others;
   others.reserve(plan.workers - 1);
@@ -471,8 +472,8 @@ Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
   };
   for (unsigned i = 0; i < plan.workers; ++i) {
     Worker<Real>& worker = worker_of(i);
-    BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.spelt_out)));
-    BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.spelt_out)));
+    BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.dense_layout)));
+    BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.dense_layout)));
   }
   return for_each_slab(
       execution_, plan.workers, plan.grid.count(),

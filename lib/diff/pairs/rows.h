@@ -1,4 +1,4 @@
-// Two tensors of the same dims side by side, in runs of row-major numbers, dense or sparse.
+// Walks two tensors of the same dims together, in runs of row-major numbers, dense or sparse.
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ class RealValues {
  public:
   explicit RealValues(DType dtype) : widen_(widener<Real>(dtype)) {}
 
-  // At most kPairRun of them. Valid until the next call, and as long as the codes.
+  // Takes at most kPairRun elements. The result is valid until the next call, and while the codes
+  // are.
   const Real* of(const std::byte* codes, std::uint64_t stride, std::uint64_t count) {
     widen_(codes, stride, count, values_.data());
     return values_.data();
@@ -37,7 +38,7 @@ class RealValues {
   std::array<Real, kPairRun> values_;
 };
 
-// Does a float hold every value, and is there a fast way to it?
+// Whether a float holds every value, and there is a fast conversion to it.
 inline bool fits_float(DType dtype) {
   return dtype == DType::float32 ||
          (is_lossless(dtype, DType::float32) && find_cast_runs(dtype, DType::float32) != nullptr);
@@ -53,8 +54,8 @@ class RealValues<float> {
   const float* of(const std::byte* codes, std::uint64_t stride, std::uint64_t count) {
     if (stride != 1) {
       for (std::uint64_t i = 0; i < count; ++i)
-        std::memcpy(side_by_side_.data() + i * bytes_, codes + i * stride * bytes_, bytes_);
-      codes = side_by_side_.data();
+        std::memcpy(contiguous_.data() + i * bytes_, codes + i * stride * bytes_, bytes_);
+      codes = contiguous_.data();
     }
     if (cast_ == nullptr && reinterpret_cast<std::uintptr_t>(codes) % alignof(float) == 0)
       return reinterpret_cast<const float*>(codes);
@@ -70,19 +71,17 @@ class RealValues<float> {
 
  private:
   std::uint64_t bytes_;
-  CastRunsFn cast_;  // nullptr: it is float32
+  CastRunsFn cast_;  // nullptr: the dtype is float32
   std::array<float, kPairRun> values_;
-  alignas(float) std::array<std::byte, kPairRun * sizeof(float)> side_by_side_;
+  alignas(float) std::array<std::byte, kPairRun * sizeof(float)> contiguous_;
 };
-
-// Walks two COO tensors of the same dims side by side without spelling out what neither stores.
 
 inline bool both_sparse(const DiffSide& actual, const DiffSide& golden) {
   return actual.storage() == nullptr && golden.storage() == nullptr;
 }
 
-// The pairs with numbers from `begin` on and below `end`: `count` of these are stored by a side,
-// the others by neither.
+// The pairs with numbers in [begin, end): `count` of them are stored by a side, the others by
+// neither.
 struct SparseRun {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -94,16 +93,17 @@ struct SparseRun {
   std::uint64_t absent() const { return end - begin - count; }
 };
 
-// In slabs, which are ranges of numbers and depend on the tensors alone.
+// Walks two COO tensors without expanding what neither stores. Slabs are ranges of numbers that
+// depend on the tensors only.
 class SparseSlabs {
  public:
-  // Slabs begin at multiples of `granule`. The sides outlive them.
+  // Slabs begin at multiples of `granule`. The sides must outlive the object.
   static Result<SparseSlabs> open(const DiffSide& actual, const DiffSide& golden,
                                   const Execution& execution, std::uint64_t granule = 1);
 
   unsigned workers() const { return workers_; }
 
-  // Every pair once; runs of a slab ascend and come from one worker.
+  // Visits every pair once. Runs of a slab ascend and come from one worker.
   using Visit = std::function<void(unsigned worker, std::uint64_t slab, const SparseRun& run)>;
   Status walk(const Visit& visit) const;
 
@@ -114,7 +114,7 @@ class SparseSlabs {
   const DiffSide* actual_;
   const DiffSide* golden_;
   const Execution* execution_;
-  std::vector<std::uint64_t> begins_;  // and the end of the last
+  std::vector<std::uint64_t> begins_;  // begin of each slab, and the end of the last
   unsigned workers_ = 1;
 };
 
@@ -125,27 +125,23 @@ Real widen_code(DType dtype, std::uint64_t code) {
   return real;
 }
 
-// An element that a side does not store: zero bits.
+// The value of an element that a side does not store: zero bits.
 template <typename Real>
 Real absent_value(DType dtype) {
   return widen_code<Real>(dtype, 0);
 }
 
-// Walks two tensors of the same dims side by side, in runs of row-major numbers.
-
-// Walks two tensors of the same dims side by side, in runs of row-major numbers.
-
-// At most kPairRun pairs, if they are not all alike.
+// At most kPairRun pairs, or any number of equal ones (`alike`).
 template <typename Real>
 struct PairRun {
   std::uint64_t first = 0;  // row-major number of the first pair
   std::uint64_t count = 0;
   const Real* actual = nullptr;  // `count` values; one if all pairs are alike
   const Real* golden = nullptr;
-  const std::byte* actual_codes = nullptr;  // likewise, buffer_bytes() each
+  const std::byte* actual_codes = nullptr;  // buffer_bytes() each, as many as values
   const std::byte* golden_codes = nullptr;
-  bool alike = false;  // what two COO tensors do not store
-  // The numbers of gathered pairs, ascending; nullptr: they follow the first.
+  bool alike = false;  // the pairs are elements that neither COO tensor stores
+  // The numbers of gathered pairs, ascending; nullptr: consecutive numbers.
   const std::uint64_t* numbers = nullptr;
 
   std::uint64_t values() const { return alike ? 1 : count; }
@@ -154,8 +150,8 @@ struct PairRun {
   }
 };
 
-// `slab` numbers the pieces of work in a way that does not depend on the number of workers; runs of
-// a slab come one after the other, from one worker.
+// `slab` numbers the pieces of work, independently of the number of workers. The runs of a slab
+// come in order, from one worker.
 template <typename Real>
 using PairVisit =
     std::function<void(unsigned worker, std::uint64_t slab, const PairRun<Real>& run)>;
@@ -168,9 +164,9 @@ enum class PairOrder : std::uint8_t {
 
 // How two COO tensors are visited.
 enum class SparsePairs : std::uint8_t {
-  in_order,  // a run has pairs that follow one another
-  gathered,  // a run has what is stored here and there; the pairs of equal numbers that neither
-             // stores among these come as one run behind them, and what their numbers are is lost
+  in_order,  // a run has consecutive pairs
+  gathered,  // a run has stored elements from different places; equal pairs that neither side
+             // stores between them follow as one run, without their numbers
 };
 
 class PairRows {
@@ -183,15 +179,15 @@ class PairRows {
   DType golden() const { return golden_.dtype(); }
 
   // Sides whose values all fit a double are visited as double, others as long double, or as the
-  // nearest double by who looks at the codes where it matters. Those that fit a float, and are not
-  // both COO, may be visited as float: float32 is read where it lies.
+  // nearest double if the visitor reads the codes where that matters. Those that fit a float, and
+  // are not both COO, may be visited as float; float32 is read in place.
   bool use_double() const;
   bool use_float() const;
 
-  // How many workers walk() will have.
+  // The number of workers that walk() will use.
   Result<unsigned> workers() const;
 
-  // Every pair once.
+  // Visits every pair once.
   template <typename Real>
   Status walk(const PairVisit<Real>& visit, SparsePairs sparse = SparsePairs::in_order) const;
 

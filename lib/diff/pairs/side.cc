@@ -18,8 +18,8 @@
 namespace btf {
 namespace {
 
-// Puts the tensor and the file into errors: with two files open it must be clear whose they are.
-struct Naming {
+// Adds the tensor and the file to errors, since two files are open.
+struct ErrorSource {
   const TensorFile* file = nullptr;
   std::uint64_t tensor = 0;
 
@@ -32,19 +32,19 @@ struct Naming {
 
 class ErrorContextReader final : public SlabReader {
  public:
-  ErrorContextReader(std::unique_ptr<SlabReader> reader, Naming name)
+  ErrorContextReader(std::unique_ptr<SlabReader> reader, ErrorSource name)
       : reader_(std::move(reader)), name_(name) {}
 
   Result<SourceSlab> read(const Box& box) override { return name_(reader_->read(box)); }
 
  private:
   std::unique_ptr<SlabReader> reader_;
-  Naming name_;
+  ErrorSource name_;
 };
 
-class NamingEntries final : public CooSource {
+class ErrorContextEntries final : public CooSource {
  public:
-  NamingEntries(std::unique_ptr<CooSource> entries, Naming name)
+  ErrorContextEntries(std::unique_ptr<CooSource> entries, ErrorSource name)
       : entries_(std::move(entries)), name_(name) {}
 
   Result<CooRun> next_run() override { return name_(entries_->next_run()); }
@@ -52,16 +52,16 @@ class NamingEntries final : public CooSource {
 
  private:
   std::unique_ptr<CooSource> entries_;
-  Naming name_;
+  ErrorSource name_;
 };
 
-// A record with the dims that it is compared with, and how its elements are found by them. The
-// record outlives it.
-class Edited {
+// A record with the dims in which it is compared, and how to find its elements. The record must
+// outlive it.
+class EditedRecord {
  public:
-  static Result<Edited> make(const TensorInfo& record, std::span<const Edit> edits) {
-    Edited edited;
-    edited.given_ = &record;
+  static Result<EditedRecord> make(const TensorInfo& record, std::span<const Edit> edits) {
+    EditedRecord edited;
+    edited.original_ = &record;
     if (edits.empty()) return edited;
     BTF_ASSIGN(edited.chain_, EditChain::make(record.dims, edits));
     if (!record.storage || edited.chain_.empty()) return edited;
@@ -69,15 +69,15 @@ class Edited {
     const EditedView& view = edited.views_.front();
     if (edited.views_.size() > 1 || view.base != 0 || !view.by_strides() || view.mirrors())
       return edited;
-    // Strides say it all: a record like any other.
-    TensorInfo& like = edited.like_.emplace(record);
+    // Strides express all edits, so it is a record like any other.
+    TensorInfo& like = edited.strided_.emplace(record);
     like.dims = edited.dims();
     like.storage = view.storage;
     edited.chain_ = {};
     return edited;
   }
 
-  const TensorInfo& record() const { return like_ ? *like_ : *given_; }
+  const TensorInfo& record() const { return strided_ ? *strided_ : *original_; }
   const EditChain& chain() const { return chain_; }
   const Dims& dims() const { return chain_.empty() ? record().dims : chain_.steps().back().to; }
   const StridedLayout* storage() const {
@@ -89,7 +89,7 @@ class Edited {
     return edited_reader(source, record(), views_);
   }
 
-  // Entries of COO by their numbers after the edits.
+  // Orders COO entries by their numbers after the edits.
   CooKey key() const { return edited_key(chain_, row_major_key(dims())); }
 
   Result<std::vector<Element>> elements(const ByteSource& source,
@@ -102,7 +102,7 @@ class Edited {
   }
 
  private:
-  // Where the element was before the step.
+  // The index of the element before the step.
   static Dims origin(const EditStep& step, const Dims& index) {
     if (!std::holds_alternative<EditStep::Order>(step.what))
       return index_of(step.from, linear_key(step.to, index));
@@ -112,15 +112,15 @@ class Edited {
     return before;
   }
 
-  const TensorInfo* given_ = nullptr;
-  std::optional<TensorInfo> like_;  // where strides say what the edits do
-  EditChain chain_;                 // that strides do not say
-  std::vector<EditedView> views_;   // of a dense record with such a chain
+  const TensorInfo* original_ = nullptr;
+  std::optional<TensorInfo> strided_;  // if strides express the edits
+  EditChain chain_;                    // edits that strides cannot express
+  std::vector<EditedView> views_;      // of a dense record with such edits
 };
 
 class FileSide final : public DiffSide {
  public:
-  FileSide(const TensorFile& file, const ByteSource& source, Edited edited,
+  FileSide(const TensorFile& file, const ByteSource& source, EditedRecord edited,
            const Execution& execution)
       : source_(source),
         edited_(std::move(edited)),
@@ -137,7 +137,7 @@ class FileSide final : public DiffSide {
   }
   const Dims& dims() const override { return edited_.dims(); }
   const StridedLayout* storage() const override { return edited_.storage(); }
-  bool rearranged() const override { return !edited_.chain().empty(); }
+  bool has_no_stored_array() const override { return !edited_.chain().empty(); }
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
     BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, edited_.record(), edited_.chain(),
@@ -148,7 +148,7 @@ class FileSide final : public DiffSide {
   Result<std::unique_ptr<CooSource>> entries(KeyRange range) const override {
     BTF_ASSIGN(const CooRecord* const coo, opened());
     BTF_ASSIGN(auto sorted, name_(coo->entries(range)));
-    return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted)), name_);
+    return std::make_unique<ErrorContextEntries>(canonical_entries(std::move(sorted)), name_);
   }
 
   Result<std::span<const std::uint64_t>> entry_marks() const override {
@@ -161,7 +161,7 @@ class FileSide final : public DiffSide {
   }
 
  private:
-  // Looked over by the first who asks.
+  // The first caller examines the entries.
   Result<const CooRecord*> opened() const {
     const std::scoped_lock lock(mutex_);
     if (!coo_) {
@@ -172,9 +172,9 @@ class FileSide final : public DiffSide {
   }
 
   const ByteSource& source_;
-  Edited edited_;
+  EditedRecord edited_;
   Execution execution_;  // progress is reported by the comparison
-  Naming name_;
+  ErrorSource name_;
   mutable std::mutex mutex_;
   mutable std::optional<CooRecord> coo_;
 };
@@ -188,14 +188,14 @@ class MemorySide final : public DiffSide {
     record_.layout = Layout::linear;
     record_.dims = view_.storage.dims;
     record_.storage = view_.storage;
-    BTF_ASSIGN(edited_, Edited::make(record_, edits));
+    BTF_ASSIGN(edited_, EditedRecord::make(record_, edits));
     return {};
   }
 
   DType dtype() const override { return view_.dtype; }
   const Dims& dims() const override { return edited_.dims(); }
   const StridedLayout* storage() const override { return edited_.storage(); }
-  bool rearranged() const override { return !edited_.chain().empty(); }
+  bool has_no_stored_array() const override { return !edited_.chain().empty(); }
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
     if (!edited_.chain().empty()) return edited_.reader(bytes_);
@@ -215,10 +215,10 @@ class MemorySide final : public DiffSide {
   const TensorView& view_;
   MemorySource bytes_;
   TensorInfo record_;
-  Edited edited_;
+  EditedRecord edited_;
 };
 
-// Does the stored array count every dim? Edits leave out those of size 1.
+// Whether every dim occurs in the stored array. Edits leave out dims of size 1.
 bool counts_every_dim(const StridedLayout& storage) {
   Dims counted(storage.dims.size(), 0);
   for (const StorageAxis& axis : storage.axes)
@@ -228,7 +228,7 @@ bool counts_every_dim(const StridedLayout& storage) {
 
 }  // namespace
 
-Result<StridedLayout> spelt_out_as(const DiffSide& actual, const DiffSide& golden) {
+Result<StridedLayout> dense_layout_for_coo(const DiffSide& actual, const DiffSide& golden) {
   const StridedLayout* storage = (actual.storage() == nullptr ? golden : actual).storage();
   const bool usable = storage != nullptr && counts_every_dim(*storage) &&
                       distinct_elements(*storage) &&
@@ -241,11 +241,11 @@ Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const Tensor
                                             std::span<const Edit> edits,
                                             const Execution& execution) {
   const ByteSource* source = &file.source();
-  // The bytes of a type that the file alone has are the file's as they are.
+  // Elements of a type that only this format has are the file's own bytes.
   if (record.foreign_dtype.empty()) {
     BTF_ASSIGN(source, file.elements(record.index));
   }
-  auto edited = Edited::make(record, edits);
+  auto edited = EditedRecord::make(record, edits);
   if (!edited) return std::unexpected(file.about(record.index, edited.error()));
   return std::make_unique<FileSide>(file, *source, *std::move(edited), execution);
 }

@@ -60,8 +60,8 @@ Result<TensorPairs> TensorPairs::of(const TensorFile& actual, const TensorFile& 
     }
   }
   if (options.pair_by != PairBy::exact && options.map.empty()) {
-    BTF_ASSIGN(const auto left, (Side{&actual, candidates.actual}).own_names());
-    BTF_ASSIGN(const auto right, (Side{&golden, candidates.golden}).own_names());
+    BTF_ASSIGN(const auto left, (Side{&actual, candidates.actual}).nonempty_names());
+    BTF_ASSIGN(const auto right, (Side{&golden, candidates.golden}).nonempty_names());
     pairs.replaced_ = replaced_names(left, right);
   }
   if (tiers)
@@ -72,7 +72,7 @@ Result<TensorPairs> TensorPairs::of(const TensorFile& actual, const TensorFile& 
     BTF_TRY(pairs.note_close_names());
   }
   if (!options.actual_tensors && !candidates.actual && !has_order(actual))
-    BTF_TRY(pairs.put_in_order());
+    BTF_TRY(pairs.sort_pairs());
   return pairs;
 }
 
@@ -86,7 +86,7 @@ Result<std::vector<std::string>> TensorPairs::Side::names() const {
   return names;
 }
 
-Result<std::vector<std::string>> TensorPairs::Side::own_names() const {
+Result<std::vector<std::string>> TensorPairs::Side::nonempty_names() const {
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < count(); ++i) {
     BTF_ASSIGN(std::optional<std::string> name, file->own_name(at(i)));
@@ -95,7 +95,7 @@ Result<std::vector<std::string>> TensorPairs::Side::own_names() const {
   return names;
 }
 
-// Has any name, or no name, a partner?
+// Whether any name, or any tensor without a name, has a partner.
 Result<bool> TensorPairs::any_equal(const Side& actual, const Side& golden) {
   std::unordered_set<std::string> names;
   bool unnamed = false;
@@ -111,14 +111,14 @@ Result<bool> TensorPairs::any_equal(const Side& actual, const Side& golden) {
   return false;
 }
 
-// Pairs all candidates: one outside the selection may make a name ambiguous.
+// Pairs all candidates, since one outside the selection may make a name ambiguous.
 Status TensorPairs::pair_by_tiers(const DiffOptions& options, const Candidates& candidates) {
   const Side actual{actual_.file, candidates.actual};
   const Side golden{golden_.file, candidates.golden};
   BTF_ASSIGN(const std::vector<std::string> left, actual.names());
   BTF_ASSIGN(const std::vector<std::string> right, golden.names());
   const MayMatch may = [&](std::uint64_t l, std::uint64_t r) {
-    return as_large(actual.at(l), golden.at(r));
+    return same_size(actual.at(l), golden.at(r));
   };
   NamePairing found = pair_lists(left, right, options.map, may);
   map_ = std::move(found.map);
@@ -134,8 +134,8 @@ Status TensorPairs::pair_by_tiers(const DiffOptions& options, const Candidates& 
   return {};
 }
 
-// Where no name has a partner: the only tensors of both files; those that NumPy counts because they
-// have no name, with as many others in a file that keeps their order.
+// If no name has a partner: pairs the only tensors of both files, or tensors that NumPy numbers
+// because they have no name with as many tensors of a file that keeps their order.
 void TensorPairs::pair_without_names(const Side& actual, const Side& golden,
                                      const std::vector<std::string>& left,
                                      const std::vector<std::string>& right, const MayMatch& may,
@@ -174,8 +174,8 @@ void TensorPairs::keep_selected(const DiffOptions& options) {
   });
 }
 
-// As golden gives it; else as people count.
-Status TensorPairs::put_in_order() {
+// In golden's order if its file has one, otherwise in natural order of names.
+Status TensorPairs::sort_pairs() {
   if (has_order(*golden_.file)) {
     std::ranges::stable_sort(
         *by_name_, {}, [](const TensorPair& pair) { return pair.golden.value_or(UINT64_MAX); });
@@ -193,8 +193,8 @@ Status TensorPairs::put_in_order() {
   return {};
 }
 
-// Tensors of one name are paired in their order, first with first; so are those without a name. A
-// selection of actual only leaves all else of golden out.
+// Pairs tensors with equal names in their order, and those without a name as well. A selection of
+// actual only leaves out the rest of golden.
 Status TensorPairs::pair_by_name(bool only_actual) {
   using Waiting = std::unordered_map<std::string, std::deque<std::uint64_t>>;
   Waiting unnamed;
@@ -228,16 +228,16 @@ Status TensorPairs::pair_by_name(bool only_actual) {
 
 namespace {
 
-// The names of one side, and which tensor has each; of those without one nothing.
-struct OwnNames {
+// The names of one side and their tensors, without tensors that have no name.
+struct SideNames {
   std::vector<std::string> names;
   std::vector<std::uint64_t> tensors;
 };
 
-// Tensors of one side that the other one stores under another name, and which that is: as its file
-// says, or as this one does by storing both names in the same bytes.
+// Tensors of one side that the other side stores under another name, and that name: as its file
+// states, or as this file shows by storing both names in the same bytes.
 using TiedPairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-Result<TiedPairs> tied(const OwnNames& alone, const TensorFile& file, const OwnNames& others,
+Result<TiedPairs> tied(const SideNames& alone, const TensorFile& file, const SideNames& others,
                        const TensorFile& other_file) {
   TiedPairs found;
   if (alone.names.empty() || others.names.empty()) return found;
@@ -256,16 +256,16 @@ Result<TiedPairs> tied(const OwnNames& alone, const TensorFile& file, const OwnN
   return found;
 }
 
-void take_out(OwnNames& side, std::uint64_t tensor) {
+void remove(SideNames& side, std::uint64_t tensor) {
   const auto at = std::ranges::find(side.tensors, tensor) - side.tensors.begin();
   side.tensors.erase(side.tensors.begin() + at);
   side.names.erase(side.names.begin() + at);
 }
 
-// Takes away what the other side has, too.
-OwnNames without(const OwnNames& side, const std::unordered_set<std::string_view>& others,
-                 const std::unordered_set<std::string>& replaced) {
-  OwnNames left;
+// The names that the other side does not have.
+SideNames without(const SideNames& side, const std::unordered_set<std::string_view>& others,
+                  const std::unordered_set<std::string>& replaced) {
+  SideNames left;
   for (std::size_t i = 0; i < side.names.size(); ++i) {
     if (others.contains(side.names[i]) && !replaced.contains(side.names[i])) continue;
     left.names.push_back(side.names[i]);
@@ -276,11 +276,11 @@ OwnNames without(const OwnNames& side, const std::unordered_set<std::string_view
 
 }  // namespace
 
-// What equal names leave of all candidates goes on to the tiers: one outside the selection may make
-// a name ambiguous.
+// Passes all candidates without an equal name to the tiers, since one outside the selection may
+// make a name ambiguous.
 Status TensorPairs::pair_rest(const Candidates& candidates) {
-  const auto names_of = [](const Side& side) -> Result<OwnNames> {
-    OwnNames own;
+  const auto names_of = [](const Side& side) -> Result<SideNames> {
+    SideNames own;
     for (std::uint64_t i = 0; i < side.count(); ++i) {
       BTF_ASSIGN(std::optional<std::string> name, side.file->own_name(side.at(i)));
       if (!name) continue;
@@ -289,28 +289,28 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
     }
     return own;
   };
-  BTF_ASSIGN(const OwnNames actual, names_of({actual_.file, candidates.actual}));
-  BTF_ASSIGN(const OwnNames golden, names_of({golden_.file, candidates.golden}));
+  BTF_ASSIGN(const SideNames actual, names_of({actual_.file, candidates.actual}));
+  BTF_ASSIGN(const SideNames golden, names_of({golden_.file, candidates.golden}));
   const std::unordered_set<std::string_view> actual_names(actual.names.begin(), actual.names.end());
   const std::unordered_set<std::string_view> golden_names(golden.names.begin(), golden.names.end());
-  OwnNames left = without(actual, golden_names, replaced_);
-  OwnNames right = without(golden, actual_names, replaced_);
+  SideNames left = without(actual, golden_names, replaced_);
+  SideNames right = without(golden, actual_names, replaced_);
   std::vector<TensorPair> known;
   BTF_ASSIGN(const TiedPairs left_tied, tied(left, *actual_.file, golden, *golden_.file));
   for (const auto& [own, other] : left_tied)
-    if (as_large(own, other))
+    if (same_size(own, other))
       known.push_back({.actual = own, .golden = other, .tier = PairTier::map});
   BTF_ASSIGN(const TiedPairs right_tied, tied(right, *golden_.file, actual, *actual_.file));
   for (const auto& [own, other] : right_tied)
-    if (as_large(other, own))
+    if (same_size(other, own))
       known.push_back({.actual = other, .golden = own, .tier = PairTier::map});
-  for (const auto& [own, other] : left_tied) take_out(left, own);
-  for (const auto& [own, other] : right_tied) take_out(right, own);
+  for (const auto& [own, other] : left_tied) remove(left, own);
+  for (const auto& [own, other] : right_tied) remove(right, own);
   std::vector<std::string> equal;
   for (const std::string& name : actual.names)
     if (golden_names.contains(name) && !replaced_.contains(name)) equal.push_back(name);
   const MayMatch may = [&](std::uint64_t l, std::uint64_t r) {
-    return as_large(left.tensors[l], right.tensors[r]);
+    return same_size(left.tensors[l], right.tensors[r]);
   };
   NamePairing found;
   if (!left.names.empty() && !right.names.empty())
@@ -322,7 +322,7 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
     if (pair.left) one.actual = left.tensors[*pair.left];
     if (pair.right) one.golden = right.tensors[*pair.right];
   }
-  std::unordered_map<std::uint64_t, std::size_t> of_actual;  // pairs of tensors that are alone
+  std::unordered_map<std::uint64_t, std::size_t> of_actual;  // pairs of tensors without a partner
   std::unordered_map<std::uint64_t, std::size_t> of_golden;
   for (std::size_t i = 0; i < by_name_->size(); ++i) {
     const TensorPair& pair = (*by_name_)[i];
@@ -337,7 +337,7 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   for (TensorPair& pair : known) {
     const std::optional<std::size_t> own = place(of_actual, pair.actual);
     const std::optional<std::size_t> other = place(of_golden, pair.golden);
-    // What is not selected on either side is left out.
+    // Leaves out what neither side selects.
     if (!own && !other) continue;
     (*by_name_)[own ? *own : *other] = std::move(pair);
     if (own && other) merged.insert(*other);
@@ -347,7 +347,7 @@ Status TensorPairs::pair_rest(const Candidates& candidates) {
   return {};
 }
 
-bool TensorPairs::as_large(std::uint64_t actual, std::uint64_t golden) const {
+bool TensorPairs::same_size(std::uint64_t actual, std::uint64_t golden) const {
   const auto a = actual_.file->tensor(actual);
   const auto g = golden_.file->tensor(golden);
   return !a || !g || element_count(a->dims) == element_count(g->dims);

@@ -1,4 +1,4 @@
-// Which tensor of one file is compared with which of the other.
+// Pairs the tensors of two files.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// True if pairs are made by names. An error: names were requested and are missing or unreadable.
+// True if tensors are paired by name. Fails if names were requested but are missing or unreadable.
 Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
                            const DiffOptions& options);
 
@@ -25,7 +25,7 @@ class TensorPairs {
  public:
   using Selection = std::optional<std::vector<std::uint64_t>>;
 
-  // The tensors to pair in each file; nothing: all. Selections are of these or of others.
+  // The tensors of each file that may be paired; unset: all. A selection may include others.
   struct Candidates {
     Selection actual;
     Selection golden;
@@ -36,12 +36,12 @@ class TensorPairs {
 
   std::uint64_t size() const;
   TensorPair at(std::uint64_t number) const;
-  // Numbers of the pairs that are chosen; without `pick` all.
+  // Numbers of the pairs that `pick` chooses; all if it is unset.
   Result<std::vector<std::uint64_t>> pick(const PickTensors& pick) const;
   const MapUse& map() const { return map_; }
 
  private:
-  // One side's tensors: those selected, or all.
+  // One side's tensors: the selected ones, or all.
   struct Side {
     const TensorFile* file = nullptr;
     Selection selected;
@@ -49,8 +49,8 @@ class TensorPairs {
     std::uint64_t count() const { return selected ? selected->size() : file->tensor_count(); }
     std::uint64_t at(std::uint64_t i) const { return selected ? (*selected)[i] : i; }
     Result<std::vector<std::string>> names() const;
-    // Of those that have one.
-    Result<std::vector<std::string>> own_names() const;
+    // Without tensors that have no name.
+    Result<std::vector<std::string>> nonempty_names() const;
   };
 
   static Result<bool> any_equal(const Side& actual, const Side& golden);
@@ -62,14 +62,14 @@ class TensorPairs {
   void keep_selected(const DiffOptions& options);
   Status pair_by_name(bool only_actual);
   Status pair_rest(const Candidates& candidates);
-  bool as_large(std::uint64_t actual, std::uint64_t golden) const;
+  bool same_size(std::uint64_t actual, std::uint64_t golden) const;
   Status note_close_names();
-  Status put_in_order();
+  Status sort_pairs();
 
   Side actual_;
   Side golden_;
   MapUse map_;
-  std::optional<std::vector<TensorPair>> by_name_;  // nothing: in their order
+  std::optional<std::vector<TensorPair>> by_name_;  // unset: paired in order
   std::unordered_set<std::string> replaced_;        // names on both sides that are not one tensor
 };
 

@@ -18,18 +18,18 @@
 namespace btf {
 namespace {
 
-constexpr std::uint64_t kNowhere = UINT64_MAX;
+constexpr std::uint64_t kNoPlace = UINT64_MAX;
 
 }  // namespace
 
 void NonfiniteCollector::prepare(unsigned workers) {
   Numbers none;
-  none.fill(kNowhere);
+  none.fill(kNoPlace);
   lowest_.assign(workers, none);
 }
 
 template <typename Real>
-void NonfiniteCollector::keep(Numbers& lowest, const JudgedRun<Real>& run) {
+void NonfiniteCollector::add(Numbers& lowest, const JudgedRun<Real>& run) {
   if (run.summary.special == 0) return;
   for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
     if (!std::isnan(run.error[i])) continue;
@@ -49,18 +49,18 @@ void NonfiniteCollector::keep(Numbers& lowest, const JudgedRun<Real>& run) {
 }
 
 void NonfiniteCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
-  keep(lowest_[worker], run);
+  add(lowest_[worker], run);
 }
 
 void NonfiniteCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
-  keep(lowest_[worker], run);
+  add(lowest_[worker], run);
 }
 
 FirstNonfinite NonfiniteCollector::first(const Dims& dims) const {
   const auto place = [&](Kind kind) {
-    std::uint64_t lowest = kNowhere;
+    std::uint64_t lowest = kNoPlace;
     for (const Numbers& numbers : lowest_) lowest = std::min(lowest, numbers[kind]);
-    return lowest == kNowhere ? std::nullopt : std::optional(index_of(dims, lowest));
+    return lowest == kNoPlace ? std::nullopt : std::optional(index_of(dims, lowest));
   };
   return {.nan_actual = place(nan_actual),
           .nan_golden = place(nan_golden),
@@ -119,8 +119,8 @@ SaturatedCount SaturationCollector::count() const {
 
 namespace {
 
-// Chi-squared per degree of freedom of the sample's indices in one dim: about 1 when they are
-// spread evenly.
+// Chi-squared per degree of freedom of the sample's indices in one dim: about 1 if they are spread
+// evenly.
 double unevenness(const Dims& dims, std::size_t dim, std::span<const std::uint64_t> sample) {
   const std::uint64_t buckets = std::min<std::uint64_t>(dims[dim], 16);
   if (buckets < 2 || sample.empty()) return 0;
@@ -149,7 +149,7 @@ std::vector<std::uint32_t> picked_axes(const Dims& dims, std::span<const std::ui
     const double found = unevenness(dims, d, sample);
     candidates.push_back({static_cast<std::uint32_t>(d), found > kUneven ? found : 0});
   }
-  // The later of equal dims comes first.
+  // Of equal dims the later one comes first.
   std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::unevenness);
   std::vector<std::uint32_t> axes;
   for (const Candidate& candidate : candidates)
@@ -158,7 +158,7 @@ std::vector<std::uint32_t> picked_axes(const Dims& dims, std::span<const std::ui
   return axes;
 }
 
-// Nothing if the tensor lacks one of them.
+// Unset if the tensor lacks one of them.
 std::optional<std::vector<std::uint32_t>> given_axes(const Dims& dims,
                                                      const HeatmapRequest& request) {
   std::vector<std::uint32_t> axes;
@@ -184,7 +184,7 @@ Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
   const std::vector<std::uint32_t> axes =
       given_axes(dims, request).value_or(picked_axes(dims, sample));
   Heatmap map;
-  // Steps are powers of two, as blocks of channels and tiles are.
+  // Steps are powers of two, like blocks of channels and tiles.
   const auto axis_of = [&](std::uint32_t dim, std::uint64_t most) {
     std::uint64_t step = 1;
     while (steps_in(dims[dim], step) > std::max<std::uint64_t>(most, 1) && step < 1ULL << 63)
@@ -232,9 +232,9 @@ std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank
 
 namespace {
 
-// One axis of the cells while row-major numbers ascend: where the cell changes is known by
-// counting, since dividing costs more than all else that is done with an element. Without an axis
-// there is one cell.
+// The position along one axis of the cells while row-major numbers ascend. Counts to the next cell,
+// since a division per element would cost more than all other work on it. Without an axis there is
+// one cell.
 class AxisWalk {
  public:
   AxisWalk(const Dims& dims, const std::optional<Heatmap::Axis>& axis) {
@@ -254,11 +254,11 @@ class AxisWalk {
     left_ = cell_ * step_ * stride_ + length() - place;
   }
 
-  // Numbers from here on that lie in one cell.
+  // How many numbers from here on are in the same cell.
   std::uint64_t left() const { return left_; }
   std::uint64_t cell() const { return cell_; }
 
-  // At most left().
+  // `numbers` is at most left().
   void advance(std::uint64_t numbers) {
     if (cells_ == 0 || (left_ -= numbers) > 0) return;
     if (++cell_ == cells_) cell_ = 0;
@@ -271,8 +271,8 @@ class AxisWalk {
   std::uint64_t stride_ = 1;
   std::uint64_t step_ = 1;
   std::uint64_t cells_ = 0;   // 0: there is no axis
-  std::uint64_t around_ = 0;  // numbers of all cells
-  std::uint64_t last_ = 0;    // of the last one, which may be shorter
+  std::uint64_t around_ = 0;  // numbers in all cells
+  std::uint64_t last_ = 0;    // numbers in the last cell, which may be shorter
   std::uint64_t cell_ = 0;
   std::uint64_t left_ = UINT64_MAX;
 };
@@ -288,7 +288,7 @@ void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<
   if (run.summary.refused == 0) return;
   AxisWalk down(dims_, map_.down);
   AxisWalk across(dims_, map_.across);
-  // count_in(begin, length): the refused among `length` elements of one cell.
+  // count_in(begin, length) counts the refused of `length` elements in one cell.
   const auto count_from = [&](std::uint64_t number, std::uint64_t count, auto count_in) {
     down.go_to(number);
     across.go_to(number);
@@ -303,7 +303,7 @@ void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<
   const auto all = [](std::uint64_t, std::uint64_t length) { return length; };
   const std::uint64_t values = run.pairs.values();
   if (run.pairs.alike || run.pairs.numbers != nullptr) {
-    // Elements that neither COO tensor stores may be many cells.
+    // Elements that neither COO tensor stores may cover many cells.
     for (std::uint64_t i = 0; i < values; ++i)
       if (run.refused[i] != 0)
         count_from(run.pairs.number(i), run.pairs.alike ? run.pairs.count : 1, all);
@@ -365,11 +365,11 @@ struct RunJudge {
   }
 };
 
-// What is needed where numbers, or their differences, are no doubles.
+// Used where numbers or their differences are not doubles.
 struct WideRuns {
   WideRuns(DType actual_dtype, DType golden_dtype) : actual(actual_dtype), golden(golden_dtype) {}
 
-  // The same pairs from their codes.
+  // The same pairs, read from their codes.
   PairRun<long double> of(const PairRun<double>& run) {
     return {.first = run.first,
             .count = run.count,
@@ -396,63 +396,63 @@ bool are_doubles(const PairRun<double>& run) {
          all_compare_as_double(run.golden, run.values());
 }
 
-struct Placed {
+struct RankedPlace {
   std::uint64_t at = 0;
   double rank = 0;
 
-  // By rank, descending; of equals the lower number first.
-  bool operator<(const Placed& other) const {
+  // By descending rank; the lower number first among equals.
+  bool operator<(const RankedPlace& other) const {
     return rank != other.rank ? rank > other.rank : at < other.at;
   }
 };
 
-// The first `most` of all that were added, by their order.
+// The first `most` of all added elements, in their order.
 class Best {
  public:
   explicit Best(std::uint64_t most) : most_(most) {}
 
-  void add(const Placed& placed) {
-    if (!takes(placed)) return;
+  void add(const RankedPlace& place) {
+    if (!takes(place)) return;
     if (heap_.size() == most_) {
       std::ranges::pop_heap(heap_, std::less{});
-      heap_.back() = placed;
+      heap_.back() = place;
     } else {
-      heap_.push_back(placed);
+      heap_.push_back(place);
     }
     std::ranges::push_heap(heap_, std::less{});
   }
 
-  // Could this still be among them?
-  bool takes(const Placed& placed) const {
-    return heap_.size() < most_ || (most_ > 0 && placed < heap_.front());
+  // Whether it would be kept now.
+  bool takes(const RankedPlace& place) const {
+    return heap_.size() < most_ || (most_ > 0 && place < heap_.front());
   }
-  // The rank below which nothing is taken.
+  // The rank below which nothing is kept.
   double bar() const {
     return heap_.size() < most_ ? 0 : most_ > 0 ? heap_.front().rank : kEndless;
   }
 
   void add(const Best& other) {
-    for (const Placed& placed : other.heap_) add(placed);
+    for (const RankedPlace& place : other.heap_) add(place);
   }
 
-  std::vector<Placed> sorted() const {
-    std::vector<Placed> all = heap_;
+  std::vector<RankedPlace> sorted() const {
+    std::vector<RankedPlace> all = heap_;
     std::ranges::sort(all, std::less{});
     return all;
   }
 
  private:
   std::uint64_t most_;
-  std::vector<Placed> heap_;  // the last of them in front
+  std::vector<RankedPlace> heap_;  // a heap with the last of them in front
 };
 
-std::vector<std::uint64_t> numbers_of(const std::vector<Placed>& placed) {
+std::vector<std::uint64_t> numbers_of(const std::vector<RankedPlace>& place) {
   std::vector<std::uint64_t> numbers;
-  for (const Placed& one : placed) numbers.push_back(one.at);
+  for (const RankedPlace& one : place) numbers.push_back(one.at);
   return numbers;
 }
 
-// May a refused pair's relative error be one that is taken?
+// Whether the relative error of a refused pair may be one that is kept.
 template <typename Real>
 bool takes_relative(const Best& best, const JudgedRun<Real>& run) {
   if constexpr (std::is_same_v<Real, double>) {
@@ -465,7 +465,7 @@ bool takes_relative(const Best& best, const JudgedRun<Real>& run) {
   return true;
 }
 
-// Has any of the pairs, refused or not, a rank of at least `least`?
+// Whether any pair of the run, refused or not, has a rank of at least `least`.
 template <typename Real>
 bool any_scattered(const PairRun<Real>& pairs, std::uint32_t least) {
   if (pairs.numbers == nullptr) return judge_runs().any_scattered(pairs.first, pairs.count, least);
@@ -475,7 +475,7 @@ bool any_scattered(const PairRun<Real>& pairs, std::uint32_t least) {
   return most >= least;
 }
 
-// visit(i, number) for every refused pair, and for at most `most` of a run that is alike.
+// Calls visit(i, number) for every refused pair, at most `most` times for a run of alike pairs.
 template <typename Real, typename Visit>
 void for_each_refused(const JudgedRun<Real>& run, std::uint64_t most, Visit&& visit) {
   for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
@@ -494,23 +494,23 @@ Status collect(const PairRows& pairs, const Judge& judge,
   if (!workers) return std::unexpected(workers.error());
   for (PairCollector* collector : collectors) collector->prepare(*workers);
   std::vector<RunJudges> judges(*workers);
-  const auto hand_on = [&](unsigned worker, std::uint64_t slab, const auto& run, auto& own) {
+  const auto pass_on = [&](unsigned worker, std::uint64_t slab, const auto& run, auto& own) {
     const RunSummary summary = own.judge(run, judge);
     const JudgedRun judged{run, own.error.data(), own.refused.data(), summary};
     for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
   };
   const bool exact = pairs.use_double();
-  // Where they are not, the doubles of a run tell whether it can be taken as such.
+  // The doubles of a run show whether it can be judged as doubles.
   const auto take = [&](unsigned worker, std::uint64_t slab, const PairRun<double>& run) {
     RunJudges& own = judges[worker];
-    if (exact || are_doubles(run)) return hand_on(worker, slab, run, own.doubles);
+    if (exact || are_doubles(run)) return pass_on(worker, slab, run, own.doubles);
     if (!own.wide) own.wide = std::make_unique<WideRuns>(pairs.actual(), pairs.golden());
-    hand_on(worker, slab, own.wide->of(run), own.wide->judge);
+    pass_on(worker, slab, own.wide->of(run), own.wide->judge);
   };
   return pairs.walk<double>(take, SparsePairs::gathered);
 }
 
-struct MismatchCollector::Kept {
+struct MismatchCollector::State {
   Best first;
   Best largest;
   Best special;
@@ -524,77 +524,77 @@ MismatchCollector::MismatchCollector(std::uint64_t show, std::uint64_t sample)
 MismatchCollector::~MismatchCollector() = default;
 
 void MismatchCollector::prepare(unsigned workers) {
-  const Kept empty{Best(show_), Best(show_), Best(std::max<std::uint64_t>(show_, 1)),
-                   Best(sample_)};
-  kept_.assign(workers, empty);
+  const State empty{Best(show_), Best(show_), Best(std::max<std::uint64_t>(show_, 1)),
+                    Best(sample_)};
+  states_.assign(workers, empty);
 }
 
 template <typename Real>
-void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
+void MismatchCollector::add(State& state, const JudgedRun<Real>& run) const {
   if (run.summary.refused == 0) return;
-  // Pairs are not looked at one by one for what none of them can change.
+  // Skips runs in which no pair can change anything.
   const double error = run.summary.largest_error;
-  // The first of equal errors is taken.
-  const Placed likeliest{run.pairs.first, error};
-  const bool largest = kept.largest.takes(likeliest) || kept.worst_abs.takes(likeliest);
-  const bool relative = takes_relative(kept.worst_rel, run);
-  const bool first = kept.first.takes({run.pairs.first, 0});
-  const bool special = run.summary.special > 0 && kept.special.takes({run.pairs.first, 0});
+  // The first of equal errors is kept.
+  const RankedPlace likeliest{run.pairs.first, error};
+  const bool largest = state.largest.takes(likeliest) || state.worst_abs.takes(likeliest);
+  const bool relative = takes_relative(state.worst_rel, run);
+  const bool first = state.first.takes({run.pairs.first, 0});
+  const bool special = run.summary.special > 0 && state.special.takes({run.pairs.first, 0});
   if (largest || relative || first || special)
     for_each_refused(
         run, std::max(show_, std::uint64_t{1}), [&](std::uint64_t i, std::uint64_t at) {
-          kept.first.add({at, 0});
-          if (std::isnan(run.error[i])) return kept.special.add({at, 0});
-          kept.largest.add({at, run.error[i]});
-          kept.worst_abs.add({at, run.error[i]});
-          kept.worst_rel.add({at, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
+          state.first.add({at, 0});
+          if (std::isnan(run.error[i])) return state.special.add({at, 0});
+          state.largest.add({at, run.error[i]});
+          state.worst_abs.add({at, run.error[i]});
+          state.worst_rel.add({at, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
         });
   if (sample_ == 0) return;
-  const auto lowest = static_cast<std::uint32_t>(kept.sample.bar());
+  const auto lowest = static_cast<std::uint32_t>(state.sample.bar());
   if (any_scattered(run.pairs, lowest))
     for_each_refused(run, sample_, [&](std::uint64_t, std::uint64_t at) {
-      const Placed placed{at, static_cast<double>(scattered(at))};
-      if (kept.sample.takes(placed)) kept.sample.add(placed);
+      const RankedPlace place{at, static_cast<double>(scattered(at))};
+      if (state.sample.takes(place)) state.sample.add(place);
     });
 }
 
 void MismatchCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
-  keep(kept_[worker], run);
+  add(states_[worker], run);
 }
 
 void MismatchCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
-  keep(kept_[worker], run);
+  add(states_[worker], run);
 }
 
 std::vector<std::uint64_t> MismatchCollector::first() const {
   Best all(show_);
-  for (const Kept& kept : kept_) all.add(kept.first);
+  for (const State& state : states_) all.add(state.first);
   return numbers_of(all.sorted());
 }
 
 std::vector<std::uint64_t> MismatchCollector::largest() const {
   Best all(show_);
-  for (const Kept& kept : kept_) all.add(kept.largest);
+  for (const State& state : states_) all.add(state.largest);
   if (all.sorted().empty())
-    for (const Kept& kept : kept_) all.add(kept.special);
+    for (const State& state : states_) all.add(state.special);
   return numbers_of(all.sorted());
 }
 
 template <typename Member>
-std::uint64_t MismatchCollector::worst(Member Kept::* which) const {
+std::uint64_t MismatchCollector::worst(Member State::* which) const {
   Best all(1);
-  for (const Kept& kept : kept_) all.add(kept.*which);
+  for (const State& state : states_) all.add(state.*which);
   if (all.sorted().empty())
-    for (const Kept& kept : kept_) all.add(kept.special);
+    for (const State& state : states_) all.add(state.special);
   return all.sorted().front().at;
 }
 
-std::uint64_t MismatchCollector::worst_abs() const { return worst(&Kept::worst_abs); }
-std::uint64_t MismatchCollector::worst_rel() const { return worst(&Kept::worst_rel); }
+std::uint64_t MismatchCollector::worst_abs() const { return worst(&State::worst_abs); }
+std::uint64_t MismatchCollector::worst_rel() const { return worst(&State::worst_rel); }
 
 std::vector<std::uint64_t> MismatchCollector::sample() const {
   Best all(sample_);
-  for (const Kept& kept : kept_) all.add(kept.sample);
+  for (const State& state : states_) all.add(state.sample);
   std::vector<std::uint64_t> numbers = numbers_of(all.sorted());
   std::ranges::sort(numbers);
   return numbers;

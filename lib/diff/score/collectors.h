@@ -1,5 +1,5 @@
 // Collectors of a walk over pairs: each looks at judged runs and keeps its own results. One walk
-// feeds any number of them; results never depend on the number of workers.
+// serves any number of them; results do not depend on the number of workers.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ template <typename Real>
 struct JudgedRun {
   const PairRun<Real>& pairs;
   const double* error = nullptr;    // absolute; NaN where NaN or Inf is involved
-  const double* refused = nullptr;  // the same of refused pairs, 0 of accepted ones
+  const double* refused = nullptr;  // the error of refused pairs, 0 for accepted ones
   RunSummary summary;
 };
 
@@ -32,40 +32,41 @@ class PairCollector {
   virtual void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) = 0;
 };
 
-// Walks all pairs and hands every run to every collector.
+// Walks over all pairs and passes every run to every collector.
 Status collect(const PairRows& pairs, const Judge& judge,
                std::span<PairCollector* const> collectors);
 
-// Row-major numbers of mismatches worth keeping.
+// Keeps the row-major numbers of the first, the largest and a sample of the mismatches.
 class MismatchCollector final : public PairCollector {
  public:
-  // `sample`: how many to take from all over the tensor besides.
+  // `sample`: how many to take from all over the tensor in addition.
   MismatchCollector(std::uint64_t show, std::uint64_t sample);
   ~MismatchCollector() override;
   void prepare(unsigned workers) override;
   void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
   void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
 
-  std::vector<std::uint64_t> first() const;    // ascending
-  std::vector<std::uint64_t> largest() const;  // by error, descending; of finite pairs if any
-  std::vector<std::uint64_t> sample() const;   // ascending
-  // The lowest of equal errors; without finite pairs the first with NaN or Inf.
+  std::vector<std::uint64_t> first() const;  // ascending
+  std::vector<std::uint64_t> largest()
+      const;  // by error, descending; finite pairs only, if there are any
+  std::vector<std::uint64_t> sample() const;  // ascending
+  // The lowest number among equal errors; without finite pairs the first with NaN or Inf.
   std::uint64_t worst_abs() const;
   std::uint64_t worst_rel() const;
 
  private:
-  struct Kept;
+  struct State;
   template <typename Real>
-  void keep(Kept& kept, const JudgedRun<Real>& run) const;
+  void add(State& state, const JudgedRun<Real>& run) const;
   template <typename Member>
-  std::uint64_t worst(Member Kept::* which) const;
+  std::uint64_t worst(Member State::* which) const;
 
   std::uint64_t show_;
   std::uint64_t sample_;
-  std::vector<Kept> kept_;
+  std::vector<State> states_;
 };
 
-// Errors by decade, and the tolerances of both kinds that together would accept everything.
+// Counts errors by decade, and finds pairs of rtol and atol that would accept everything.
 class ErrorCollector final : public PairCollector {
  public:
   ErrorCollector();
@@ -76,18 +77,18 @@ class ErrorCollector final : public PairCollector {
 
   std::uint64_t equal() const;
   std::vector<DecadeCount> decades() const;
-  // `rtol` is what is needed alone, if anything is enough.
+  // `rtol`: the value that would suffice without atol, if any does.
   std::vector<RequiredPair> required(std::optional<double> rtol) const;
 
  private:
-  struct Kept;
+  struct State;
   template <typename Real>
-  static void keep(Kept& kept, const JudgedRun<Real>& run);
+  static void add(State& state, const JudgedRun<Real>& run);
 
-  std::vector<Kept> kept_;
+  std::vector<State> states_;
 };
 
-// The cells of a heat map.
+// Counts the mismatches in each cell of a heat map.
 class HeatmapCollector final : public PairCollector {
  public:
   HeatmapCollector(const Dims& dims, Heatmap frame) : dims_(dims), map_(std::move(frame)) {}
@@ -103,11 +104,10 @@ class HeatmapCollector final : public PairCollector {
 
   const Dims& dims_;
   Heatmap map_;
-  std::vector<std::vector<std::uint64_t>> cells_;  // of each worker
+  std::vector<std::vector<std::uint64_t>> cells_;  // per worker
 };
 
-// Where NaN and Inf first stand: on one side, or on both.
-
+// Finds the first NaN and Inf of each kind: on one side, or on both.
 class NonfiniteCollector final : public PairCollector {
  public:
   void prepare(unsigned workers) override;
@@ -127,20 +127,19 @@ class NonfiniteCollector final : public PairCollector {
     inf_both,
     kinds
   };
-  using Numbers = std::array<std::uint64_t, kinds>;  // row-major, the lowest
+  using Numbers = std::array<std::uint64_t, kinds>;  // row-major, the lowest of each kind
 
   template <typename Real>
-  static void keep(Numbers& lowest, const JudgedRun<Real>& run);
+  static void add(Numbers& lowest, const JudgedRun<Real>& run);
 
-  std::vector<Numbers> lowest_;  // of each worker
+  std::vector<Numbers> lowest_;  // per worker
 };
 
-// Refused pairs in which one side is at the end of its grid and the other beyond it.
-
+// Counts refused pairs in which one side is at the end of its grid and the other beyond it.
 class SaturationCollector final : public PairCollector {
  public:
   explicit SaturationCollector(const Judge& judge);
-  // Can there be any?
+  // Whether there can be any such pair.
   bool wanted() const { return actual_ || golden_; }
   void prepare(unsigned workers) override;
   void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
@@ -155,17 +154,16 @@ class SaturationCollector final : public PairCollector {
   const Judge& judge_;
   bool actual_;
   bool golden_;
-  std::vector<SaturatedCount> counts_;  // of each worker
+  std::vector<SaturatedCount> counts_;  // per worker
 };
 
-// Which dims a heat map shows, and in which steps.
-
-// Without counts of mismatches yet. Axes that are not given, or that the tensor has not, are
-// picked: those along which the sampled mismatches are spread least evenly, else the last two dims.
+// Chooses the dims that a heat map shows, and the steps along them; counts are not set yet. Axes
+// that are not given, or that the tensor does not have, are those along which the sampled
+// mismatches are spread least evenly, or else the last two dims.
 Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
                       std::span<const std::uint64_t> sample);
 
-// Would any sample give the same one?
+// Whether every sample gives the same frame.
 bool needs_no_sample(const Dims& dims, const HeatmapRequest& request);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// Errors by decade, and pairs of tolerances that would be enough.
+// The score of two tensors; errors by decade, and pairs of tolerances that would suffice.
 #include "diff/score/compare_walk.h"
 
 #include <algorithm>
@@ -25,13 +25,13 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr int kMinDecade = -324;
 constexpr int kDecades = 309 - kMinDecade;  // the last is that of the largest double
 
-// 10^(kMinDecade + i), correctly rounded; Inf behind the last.
+// 10^(kMinDecade + i), correctly rounded, followed by Inf.
 const std::array<double, kDecades + 1>& powers_of_ten() {
   static const auto kPowers = [] {
     std::array<double, kDecades + 1> powers{};
     for (int i = 0; i < kDecades; ++i) {
       const std::string text = "1e" + std::to_string(kMinDecade + i);
-      // Below the least double the result is left as it is: 0.
+      // Below the smallest double the value remains 0.
       std::from_chars(text.data(), text.data() + text.size(), powers[static_cast<std::size_t>(i)]);
     }
     powers.back() = kInf;
@@ -40,7 +40,7 @@ const std::array<double, kDecades + 1>& powers_of_ten() {
   return kPowers;
 }
 
-// Doubles of one exponent: the decade of the least, and the start of the next decade.
+// Doubles with one exponent: the decade of the smallest, and where the next decade starts.
 struct Binade {
   std::uint16_t decade = 0;
   double next = kInf;
@@ -56,14 +56,14 @@ const std::array<Binade, 2048>& binades() {
       while (at + 1 < kDecades && least >= powers[at + 1]) ++at;
       binades[exponent] = {static_cast<std::uint16_t>(at), powers[at + 1]};
     }
-    // Inf, which is not below its `next`, counts with the largest.
+    // Inf is not below its `next`; it counts with the largest numbers.
     binades[2047] = {kDecades - 2, kInf};
     return binades;
   }();
   return kBinades;
 }
 
-// `error` is above 0.
+// `error` is greater than 0.
 std::size_t decade_of(double error) {
   const std::size_t exponent = std::bit_cast<std::uint64_t>(error) >> 52;
   if (exponent == 0) {
@@ -75,8 +75,8 @@ std::size_t decade_of(double error) {
   return binade.decade + (error >= binade.next ? 1U : 0U);
 }
 
-// add(decade, how many) of the errors from the least one on. A decade at a time where there are
-// few.
+// Calls add(decade, count) for the errors, beginning with the smallest. Counts by decade if there
+// are few decades.
 template <typename Add>
 void for_each_decade(const double* error, std::uint64_t count, const RunSummary& summary,
                      Add&& add) {
@@ -88,8 +88,8 @@ void for_each_decade(const double* error, std::uint64_t count, const RunSummary&
       if (error[i] > 0) add(decade_of(error[i]), 1);
     return;
   }
-  // Each decade has the errors not below its beginning, less those of the next one. No error, not
-  // even Inf, reaches NaN behind the last.
+  // A decade has the errors not below its beginning, minus those of the next one. No error, not
+  // even Inf, reaches the NaN after the last.
   for (std::size_t decade = first; decade <= last;) {
     AtLeast::Limits limits;
     for (std::size_t i = 0; i < limits.size(); ++i)
@@ -121,53 +121,53 @@ double least_atol(const JudgedRun<Real>& run, double rtol) {
 
 }  // namespace
 
-struct ErrorCollector::Kept {
+struct ErrorCollector::State {
   std::uint64_t equal = 0;
   std::array<std::uint64_t, kDecades> count{};
   std::array<std::uint64_t, kDecades> mismatched{};
-  std::array<double, kRtols.size()> atol{};  // that kRtols[i] leaves to be accepted
+  std::array<double, kRtols.size()> atol{};  // needed in addition to kRtols[i]
 };
 
 ErrorCollector::ErrorCollector() = default;
 ErrorCollector::~ErrorCollector() = default;
 
-void ErrorCollector::prepare(unsigned workers) { kept_.assign(workers, {}); }
+void ErrorCollector::prepare(unsigned workers) { states_.assign(workers, {}); }
 
 template <typename Real>
-void ErrorCollector::keep(Kept& kept, const JudgedRun<Real>& run) {
+void ErrorCollector::add(State& state, const JudgedRun<Real>& run) {
   const std::uint64_t weight = run.pairs.alike ? run.pairs.count : 1;
   const std::uint64_t size = run.pairs.values();
   const RunSummary& summary = run.summary;
-  kept.equal += summary.equal * weight;
+  state.equal += summary.equal * weight;
   const std::uint64_t differ = size - summary.equal - summary.special;
   if (differ > 0) {
     const bool all_refused = summary.refused == differ && summary.special == 0;
     for_each_decade(run.error, size, summary, [&](std::size_t decade, std::uint64_t count) {
-      kept.count[decade] += count * weight;
-      if (all_refused) kept.mismatched[decade] += count * weight;
+      state.count[decade] += count * weight;
+      if (all_refused) state.mismatched[decade] += count * weight;
     });
     if (!all_refused && summary.refused > 0)
       for_each_decade(run.refused, size, summary, [&](std::size_t decade, std::uint64_t count) {
-        kept.mismatched[decade] += count * weight;
+        state.mismatched[decade] += count * weight;
       });
   }
   for (std::size_t r = 0; r < kRtols.size(); ++r) {
     const double most = left_to_accept(summary.largest_error, summary.least_golden, kRtols[r]);
-    if (most > kept.atol[r]) kept.atol[r] = std::max(kept.atol[r], least_atol(run, kRtols[r]));
+    if (most > state.atol[r]) state.atol[r] = std::max(state.atol[r], least_atol(run, kRtols[r]));
   }
 }
 
 void ErrorCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
-  keep(kept_[worker], run);
+  add(states_[worker], run);
 }
 
 void ErrorCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
-  keep(kept_[worker], run);
+  add(states_[worker], run);
 }
 
 std::uint64_t ErrorCollector::equal() const {
   std::uint64_t equal = 0;
-  for (const Kept& kept : kept_) equal += kept.equal;
+  for (const State& state : states_) equal += state.equal;
   return equal;
 }
 
@@ -175,9 +175,9 @@ std::vector<DecadeCount> ErrorCollector::decades() const {
   std::vector<DecadeCount> decades;
   for (std::size_t i = 0; i < kDecades; ++i) {
     DecadeCount sum{.decade = static_cast<int>(i) + kMinDecade};
-    for (const Kept& kept : kept_) {
-      sum.count += kept.count[i];
-      sum.mismatched += kept.mismatched[i];
+    for (const State& state : states_) {
+      sum.count += state.count[i];
+      sum.mismatched += state.mismatched[i];
     }
     if (sum.count > 0) decades.push_back(sum);
   }
@@ -188,7 +188,7 @@ std::vector<RequiredPair> ErrorCollector::required(std::optional<double> rtol) c
   std::vector<RequiredPair> pairs;
   for (std::size_t r = 0; r < kRtols.size(); ++r) {
     double atol = 0;
-    for (const Kept& kept : kept_) atol = std::max(atol, kept.atol[r]);
+    for (const State& state : states_) atol = std::max(atol, state.atol[r]);
     if (!std::isfinite(atol) || atol == 0 || (rtol && kRtols[r] >= *rtol)) continue;
     pairs.push_back({kRtols[r], atol});
   }
@@ -218,17 +218,17 @@ class DenseScorer {
         golden_bytes_(info(golden.dtype()).buffer_bytes()) {}
 
   Result<CompareScore> run() {
-    // COO has no layout of its own and is read front to back in the other side's.
+    // COO has no layout of its own and is read from front to back in the other side's.
     const bool in_order = actual_.storage() == nullptr || golden_.storage() == nullptr;
-    StridedLayout spelt_out;
+    StridedLayout dense_layout;
     if (in_order) {
-      BTF_ASSIGN(spelt_out, spelt_out_as(actual_, golden_));
+      BTF_ASSIGN(dense_layout, dense_layout_for_coo(actual_, golden_));
     }
-    const StridedLayout& actual = actual_.storage() != nullptr ? *actual_.storage() : spelt_out;
-    const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : spelt_out;
-    const StridedLayout& order = in_order ? spelt_out : golden;
+    const StridedLayout& actual = actual_.storage() != nullptr ? *actual_.storage() : dense_layout;
+    const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : dense_layout;
+    const StridedLayout& order = in_order ? dense_layout : golden;
     const SlabSide other = slab_side(golden_, golden);
-    // The same layout on both sides is compared as it is read.
+    // Sides of equal layout are compared as they are read.
     const bool alike = actual.strides == golden.strides && actual.split == golden.split;
     const std::uint64_t bytes = order.storage_elements * std::max(actual_bytes_, golden_bytes_);
     const unsigned most = in_order ? 1 : worker_count(execution_, UINT64_MAX, bytes);
@@ -271,16 +271,16 @@ class DenseScorer {
     CompareScore score;
     Buffer actual_codes;
     Buffer golden_codes;
-    // Equal bits need no values.
+    // Not needed for equal bits.
     std::unique_ptr<Values<Real>> values;
-    std::unique_ptr<Values<double>> doubles;  // of 64-bit integers
+    std::unique_ptr<Values<double>> doubles;  // for 64-bit integers
   };
 
   Status score_box(const Box& box, Worker& worker) const {
     BTF_ASSIGN(SourceSlab actual, worker.actual->read(box));
     BTF_ASSIGN(SourceSlab golden, worker.golden->read(box));
     const Dims counts = box.counts();
-    // Elements side by side on both sides compare many times faster than they do with strides.
+    // Contiguous elements compare many times faster than strided ones.
     if (actual.mapping != golden.mapping) {
       actual = in_row_major(actual, counts, actual_.dtype(), worker.actual_codes);
       golden = in_row_major(golden, counts, golden_.dtype(), worker.golden_codes);
@@ -371,7 +371,7 @@ Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden
   return total;
 }
 
-// Where the step depends on the place, pairs are judged with their numbers.
+// For steps that depend on the place: pairs are judged with their numbers.
 template <typename Real>
 Result<CompareScore> score_by_number(const DiffSide& actual, const DiffSide& golden,
                                      const Judge& judge, const Execution& execution) {
@@ -396,7 +396,7 @@ Result<CompareScore> score_by_number(const DiffSide& actual, const DiffSide& gol
   return total;
 }
 
-// The narrowest that both sides fit.
+// Uses the narrowest type that both sides fit.
 Result<CompareScore> score_dense(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                                  const Execution& execution) {
   if (both_fit(actual, golden, fits_float))

@@ -1,5 +1,5 @@
-// Walks two tensors of the same dims side by side, scores every pair of elements, and keeps the
-// largest errors.
+// Walks over two tensors of the same dims, scores every pair of elements, and keeps the largest
+// errors.
 #pragma once
 
 #include "btf/execution.h"
@@ -8,13 +8,12 @@
 
 namespace btf {
 
-// Walks two tensors of the same dims side by side and scores every pair of elements.
-
-// A tolerance that is effective() made ready for both sides. Codes step by their scale, of both
-// sides by the larger one; where one has several, by the dtype of the other.
+// The judge for a tolerance that effective() has completed for both sides. Steps of codes are their
+// scale, the larger one of both sides; if a side has several scales, steps are those of the other
+// side's dtype.
 Judge judge_of(const Tolerance& effective, const DiffSide& actual, const DiffSide& golden);
 
-// The score; the same for any number of threads.
+// The score. It does not depend on the number of threads.
 Result<CompareScore> score_pairs(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                                  const Execution& execution);
 

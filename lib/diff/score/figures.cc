@@ -16,33 +16,33 @@
 namespace btf {
 namespace {
 
-// Golden's numbers, in the order of their size; NaN before all numbers.
+// An element of golden, ordered by value; NaN before all numbers.
 template <typename Real>
-struct Sized {
+struct OrderedValue {
   Real value;
 
-  bool operator<(const Sized& other) const {
+  bool operator<(const OrderedValue& other) const {
     const bool nan = std::isnan(value);
     if (nan != std::isnan(other.value)) return nan;
     return !nan && value > other.value;
   }
 };
 
-// An element of actual's, with golden's number there.
+// An element of actual, with golden's number at its place.
 template <typename Real>
-struct Ranked {
+struct RankedValue {
   Real value;
   Real golden;
   std::uint64_t index;
 
-  bool operator<(const Ranked& other) const {
-    const Sized<Real> own{value};
-    const Sized<Real> others{other.value};
+  bool operator<(const RankedValue& other) const {
+    const OrderedValue<Real> own{value};
+    const OrderedValue<Real> others{other.value};
     return own < others || (!(others < own) && index < other.index);
   }
 };
 
-// The first that is not known to be at most `limit`; `count` if there is none.
+// The index of the first value that is not known to be at most `limit`; `count` if there is none.
 template <typename Real>
 std::uint64_t first_above(const Real* values, std::uint64_t count, Real limit) {
   if constexpr (std::is_same_v<Real, long double>)
@@ -53,18 +53,18 @@ std::uint64_t first_above(const Real* values, std::uint64_t count, Real limit) {
     return above_run(values, count, limit);
 }
 
-// The k largest of one side's row. One is a Ranked or a Sized.
+// The k largest elements of one side's row. One is the type of an element.
 template <typename Real, typename One>
 class Largest {
  public:
   explicit Largest(std::uint64_t k) : k_(k) { heap_.reserve(k); }
 
-  // `count` values, or one that is there so many times, the first of which is made(0).
+  // Adds `count` values, or one value `count` times if `alike`; made(i) makes the element.
   template <typename Make>
   void add(const Real* values, std::uint64_t count, bool alike, Make&& made) {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (!alike && heap_.size() == k_) {
-        // A later value must be larger to get in.
+        // A later value must be larger to be kept.
         i += first_above(values + i, count - i, heap_.front().value);
         if (i == count) return;
       }
@@ -88,7 +88,7 @@ class Largest {
   }
 
   std::uint64_t k_;
-  std::vector<One> heap_;  // the last of them in front
+  std::vector<One> heap_;  // a heap with the last of them in front
 };
 
 std::uint64_t row_length(const Dims& dims) { return dims.empty() ? 1 : dims.back(); }
@@ -107,7 +107,7 @@ class RowComparer {
   void take(const PairRun<Real>& run) {
     for (std::uint64_t at = 0; at < run.count;) {
       const std::uint64_t index = (run.first + at) % length_;
-      // Whole rows of what neither side stores agree.
+      // Whole rows that neither side stores agree.
       if (run.alike && index == 0 && run.count - at >= length_) {
         const std::uint64_t rows = (run.count - at) / length_;
         result_.rows += rows;
@@ -119,10 +119,10 @@ class RowComparer {
       const std::uint64_t from = run.alike ? 0 : at;
       const auto pair = [&](std::uint64_t i) {
         const std::uint64_t place = run.alike ? 0 : at + i;
-        return Ranked<Real>{run.actual[place], run.golden[place], index + i};
+        return RankedValue<Real>{run.actual[place], run.golden[place], index + i};
       };
       const auto single = [&](std::uint64_t i) {
-        return Sized<Real>{run.golden[run.alike ? 0 : at + i]};
+        return OrderedValue<Real>{run.golden[run.alike ? 0 : at + i]};
       };
       actual_.add(run.actual + from, taken, run.alike, pair);
       golden_.add(run.golden + from, taken, run.alike, single);
@@ -150,10 +150,11 @@ class RowComparer {
     ++result_.rows;
     actual_.sort();
     golden_.sort();
-    const bool same = std::ranges::equal(
-        actual_.list(), golden_.list(), [&](const Ranked<Real>& a, const Sized<Real>& g) {
-          return as_large(a.golden, g.value, row * length_ + a.index);
-        });
+    const bool same =
+        std::ranges::equal(actual_.list(), golden_.list(),
+                           [&](const RankedValue<Real>& a, const OrderedValue<Real>& g) {
+                             return equally_large(a.golden, g.value, row * length_ + a.index);
+                           });
     actual_.clear();
     golden_.clear();
     if (same) return;
@@ -161,8 +162,8 @@ class RowComparer {
     first_ = std::min(first_, row);
   }
 
-  // Two numbers of golden, which may be one.
-  bool as_large(Real other, Real golden, std::uint64_t number) const {
+  // Both are numbers of golden, possibly the same one.
+  bool equally_large(Real other, Real golden, std::uint64_t number) const {
     if (std::isnan(other) && std::isnan(golden)) return true;
     using Judged = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
     return accepts<Judged>(other, golden, judge_, number);
@@ -172,9 +173,9 @@ class RowComparer {
   const Judge& judge_;
   std::uint64_t length_;
   TopK result_;
-  std::uint64_t first_ = UINT64_MAX;  // row that disagrees
-  Largest<Real, Ranked<Real>> actual_;
-  Largest<Real, Sized<Real>> golden_;
+  std::uint64_t first_ = UINT64_MAX;  // first row that disagrees
+  Largest<Real, RankedValue<Real>> actual_;
+  Largest<Real, OrderedValue<Real>> golden_;
 };
 
 template <typename Real>
@@ -189,8 +190,8 @@ Result<TopK> compare_rows(const PairRows& pairs, const Dims& dims, std::uint64_t
 }
 
 std::uint64_t bytes_each(const PairRows& pairs) {
-  return pairs.use_double() ? sizeof(Ranked<double>) + sizeof(Sized<double>)
-                            : sizeof(Ranked<long double>) + sizeof(Sized<long double>);
+  return pairs.use_double() ? sizeof(RankedValue<double>) + sizeof(OrderedValue<double>)
+                            : sizeof(RankedValue<long double>) + sizeof(OrderedValue<long double>);
 }
 
 }  // namespace
@@ -234,7 +235,7 @@ double decibels(long double ratio) { return static_cast<double>(10 * std::log10(
 
 }  // namespace
 
-// Neumaier's: what is lost of the smaller operand is kept apart.
+// Neumaier's algorithm: keeps the lost part of the smaller operand.
 void FigureCollector::CompensatedSum::add(long double x) {
   const long double next = sum + x;
   lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
@@ -252,10 +253,10 @@ void FigureCollector::Sums::add(const Sums& other) {
   add_sums(other, [](CompensatedSum& sum, const CompensatedSum& more) { sum.add(more); });
 }
 
-// By errors, which are known to more digits than what is left of actual without them.
+// From errors, which have more exact digits than sums of actual.
 std::optional<BestFit> FigureCollector::Sums::fit() const {
   if (pairs == 0) return std::nullopt;
-  // A smaller spread is what sums of squares lose.
+  // Sums of squares lose a smaller spread.
   constexpr long double kConstant = 1e-12L;
   const auto n = static_cast<long double>(pairs);
   const long double mean_error = error.wide() / n;
@@ -278,7 +279,7 @@ void FigureCollector::prepare(unsigned workers) {
   gathered_.resize(workers);
 }
 
-// The sums of a run by themselves, before they meet those of the slab.
+// Sums up the run by itself before adding it to the slab.
 template <typename Wide, typename Real>
 void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   constexpr std::size_t kLanes = 8;
@@ -298,7 +299,7 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   }
   const std::uint64_t weight = pairs.alike ? pairs.count : 1;
   sums.add_sums(parts, [weight](CompensatedSum& sum, const Lanes& lanes) {
-    // Most are 0 in a short run, and adding takes long.
+    // Most lanes of a short run are 0, and adding is slow.
     for (const Wide lane : lanes)
       if (lane != 0) sum.add(static_cast<long double>(lane) * static_cast<long double>(weight));
   });
@@ -306,7 +307,7 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   sums.largest = std::max(sums.largest, static_cast<double>(largest));
 }
 
-// In order, so that nothing depends on where the runs are cut.
+// In order, so that nothing depends on where runs begin.
 template <typename Real>
 void FigureCollector::add_each(Sums& sums, const JudgedRun<Real>& run) {
   for (std::uint64_t i = 0; i < run.pairs.count; ++i) {
@@ -325,7 +326,7 @@ void FigureCollector::Sums::add(const RunSums& part, std::uint64_t count) {
   add_sums(part, [](CompensatedSum& sum, double more) { sum.add(static_cast<long double>(more)); });
 }
 
-void FigureCollector::add_block(Sums& sums, Gathered& block) {
+void FigureCollector::add_block(Sums& sums, GatheredPairs& block) {
   const std::size_t count = block.actual.size();
   if (count == 0) return;
   sums.add(compare_runs().sums(block.actual.data(), block.golden.data(), count), count);
@@ -334,12 +335,12 @@ void FigureCollector::add_block(Sums& sums, Gathered& block) {
 }
 
 void FigureCollector::gather(unsigned worker, Sums& sums, const JudgedRun<double>& run) {
-  Gathered& block = gathered_[worker];
+  GatheredPairs& block = gathered_[worker];
   for (std::uint64_t i = 0; i < run.pairs.count; ++i) {
     if (std::isnan(run.error[i])) continue;
     block.actual.push_back(run.pairs.actual[i]);
     block.golden.push_back(run.pairs.golden[i]);
-    if (block.actual.size() == Gathered::kBlock) add_block(sums, block);
+    if (block.actual.size() == GatheredPairs::kBlock) add_block(sums, block);
   }
 }
 
@@ -412,7 +413,7 @@ Figures FigureCollector::finish() {
 
 namespace {
 
-// Counts errors by sixteen of their bits, among those that begin with given ones.
+// Counts errors by 16 of their bits, among those that begin with given bits.
 class DigitCollector final : public PairCollector {
  public:
   DigitCollector(std::vector<std::uint64_t> prefixes, unsigned shift)
@@ -428,13 +429,13 @@ class DigitCollector final : public PairCollector {
     count(counts_[worker], run);
   }
 
-  // Among the errors that begin with prefixes[which]: the digit of the one with this rank, which
+  // Among the errors that begin with prefixes[which]: the digit of the one with this rank. `rank`
   // becomes its rank among those with the same digit.
   std::uint64_t digit_at(std::size_t which, std::uint64_t& rank) const {
     for (std::uint64_t digit = 0;; ++digit) {
       std::uint64_t count = 0;
       for (const auto& counts : counts_) count += counts[which << 16 | digit];
-      // The last one even where a file has changed since the errors were counted.
+      // The last digit, even if a file has changed since the errors were counted.
       if (rank < count || digit == 0xffff) return digit;
       rank -= count;
     }
@@ -460,12 +461,12 @@ class DigitCollector final : public PairCollector {
 
 struct OrderStatistic {
   std::uint64_t rank = 0;
-  std::uint64_t bits = 0;  // those found so far
+  std::uint64_t bits = 0;  // found so far
 
   double value() const { return std::bit_cast<double>(bits); }
 };
 
-// Doubles that are not negative sort as their bits do, so four walks find sixteen bits each.
+// Non-negative doubles sort like their bits, so four walks find 16 bits each.
 Status find(const PairRows& pairs, std::span<OrderStatistic> wanted) {
   for (const unsigned shift : {48U, 32U, 16U, 0U}) {
     std::vector<std::uint64_t> prefixes;
@@ -484,7 +485,7 @@ Status find(const PairRows& pairs, std::span<OrderStatistic> wanted) {
   return {};
 }
 
-// Rounded as by numpy.quantile; the true value where NumPy gives NaN for Inf.
+// Rounded as by numpy.quantile; for Inf the true value, where NumPy gives NaN.
 double between(double a, double b, double part) {
   if (part == 0 || a == b) return a;
   if (std::isinf(b)) return b;

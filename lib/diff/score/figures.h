@@ -12,8 +12,8 @@
 
 namespace btf {
 
-// Sums are compensated, and are added up in the order of the slabs, so that the last digit does not
-// depend on the number of workers.
+// Sums are compensated and added in the order of the slabs, so that the last digit does not depend
+// on the number of workers.
 class FigureCollector final : public PairCollector {
  public:
   FigureCollector(DType actual, DType golden);
@@ -36,9 +36,9 @@ class FigureCollector final : public PairCollector {
     long double wide() const { return sum + lost; }
   };
 
-  // Pairs of what is gathered here and there, summed up by blocks of so many: where the runs are
-  // cut tells of both tensors' entries, and nothing of it must be seen in the sums.
-  struct Gathered {
+  // GatheredPairs pairs, summed in blocks of fixed size: the borders of runs depend on the entries
+  // of both tensors and must not affect the sums.
+  struct GatheredPairs {
     static constexpr std::size_t kBlock = 1024;
     std::vector<double> actual;
     std::vector<double> golden;
@@ -58,32 +58,33 @@ class FigureCollector final : public PairCollector {
   static void add_run(Sums& sums, const JudgedRun<Real>& run);
   template <typename Real>
   static void add_each(Sums& sums, const JudgedRun<Real>& run);
-  static void add_block(Sums& sums, Gathered& block);
+  static void add_block(Sums& sums, GatheredPairs& block);
   void gather(unsigned worker, Sums& sums, const JudgedRun<double>& run);
   void end_slab(unsigned worker);
   Sums& sums_for(unsigned worker, std::uint64_t slab);
   void fold(const Sums& sums);
 
-  bool wide_;                              // squares of float64 may be beyond a double
-  std::vector<std::optional<Sums>> open_;  // of each worker's present slab
-  std::vector<Gathered> gathered_;         // likewise, less than a block
+  bool wide_;                              // squares of float64 may overflow a double
+  std::vector<std::optional<Sums>> open_;  // each worker's current slab
+  std::vector<GatheredPairs> gathered_;    // per worker, less than a block
   std::mutex mutex_;
-  std::map<std::uint64_t, Sums> early_;  // slabs that wait for one before them
+  std::map<std::uint64_t, Sums> early_;  // slabs that wait for earlier ones
   std::uint64_t next_ = 0;
   Sums total_;
 };
 
-// Quantiles of the absolute errors of finite pairs, as numpy.quantile (linear) has them. Exact, in
-// a few walks. Nothing if there is no finite pair.
+// Quantiles of the absolute errors of finite pairs, by the method of numpy.quantile (linear).
+// Exact, in a few walks. Empty if there is no finite pair.
 Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::uint64_t finite,
                                                    std::span<const QuantileGate> gates);
 
-// The lists of compare_top_k() are kept in memory: an error if that is more than `execution` gives.
+// Fails if the lists of compare_top_k() need more memory than `execution` allows.
 Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                    const Execution& execution);
 
-// In descending order, NaN before all numbers, of equals the lower index first. Where the lists
-// name different elements, golden's numbers of both must be as close as the judge asks.
+// Compares the k largest elements of each row: in descending order, NaN before all numbers, the
+// lower index first among equals. Where the lists name different elements, golden's numbers for
+// both must be as close as the judge requires.
 Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                            const Judge& judge, const Execution& execution);
 

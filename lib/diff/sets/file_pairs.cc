@@ -51,8 +51,8 @@ Result<PairOutcome> compare_bytes(const FilePair& pair) {
 
 namespace {
 
-// The tensor whose dims are meant: the partner that is known, the one that is selected, the only
-// one, or the one that is called as the file.
+// The tensor whose dims are used: the known partner, the selected tensor, the only one, or the one
+// with the name of the file.
 Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& options,
                               const OtherSide& other) {
   const std::uint64_t count = other.file.tensor_count();
@@ -71,7 +71,7 @@ Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& opt
                   " tensors, none named '" + name + "'; give `pairs` 0:G, or dims in the spec");
 }
 
-// One that says something else than the spec.
+// Whether the file contradicts the spec.
 bool contradicts(const std::string& path, const OpenOptions& open) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
@@ -85,7 +85,7 @@ bool matches_file(const SpecRule& rule, const TensorSet& set) {
   return false;
 }
 
-// A tensor of an archive, say.
+// The glob may match a tensor within a file, as in an archive.
 Status matches_tensor(const SpecRule& rule, const TensorSet& set) {
   const auto found = set.select_readable("@" + rule.glob);
   if (found && !found->empty()) return {};
@@ -127,11 +127,11 @@ Result<FileSpecs> FileSpecs::apply(const SetDiffSide& side, TensorSet& set) {
   return specs;
 }
 
-// Arrays of NumPy and outputs of trtexec lack a dtype at most, and text may say its shape.
+// Arrays of NumPy and outputs of trtexec lack only a dtype, and text may give its shape.
 bool FileSpecs::waits(std::uint64_t member, const TensorSet& set) const {
   const auto waiting = waiting_.find(member);
   if (waiting == waiting_.end()) return false;
-  // A stream can be read only once and is not tried.
+  // A stream can be read only once, so it is not opened here.
   if (set.member(member).path == "-")
     return is_list(member) || !parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
@@ -173,15 +173,15 @@ Error FileSpecs::no_dims(std::uint64_t member, const TensorSet& set) const {
 Error with_likely_specs(Error error, std::uint64_t bytes,
                         const Result<std::shared_ptr<const TensorFile>>& other,
                         const std::string& member) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMax = 3;
   const bool unknown = error.finding == "offset-table-too-long" || error.finding == "not-btf";
   if (!unknown || error.file.ends_with(".btf") || !other) return error;
   std::vector<std::string> specs;
-  for (std::uint64_t i = 0; i < (*other)->tensor_count() && specs.size() < kMost; ++i) {
+  for (std::uint64_t i = 0; i < (*other)->tensor_count() && specs.size() < kMax; ++i) {
     const auto tensor = (*other)->tensor(i);
     if (!tensor || !tensor->dtype) continue;
     for (std::string& spec :
-         specs_of_size(tensor->dims, bytes, *tensor->dtype, kMost - specs.size()))
+         specs_of_size(tensor->dims, bytes, *tensor->dtype, kMax - specs.size()))
       if (std::ranges::find(specs, spec) == specs.end()) specs.push_back(std::move(spec));
   }
   std::string list;
@@ -200,7 +200,7 @@ bool wanted(const SetDiffOptions& options, const SetMember& member) {
          std::ranges::none_of(options.exclude, match);
 }
 
-// Is there a file of that name, be it left out by another option?
+// Whether a file with that name exists, even if another option leaves it out.
 bool found(const std::string& glob, const TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (glob_matches_path(glob, set.member(i).place)) return true;
@@ -208,14 +208,14 @@ bool found(const std::string& glob, const TensorSet& set) {
       set.others(), [&](const SetMember& other) { return glob_matches_path(glob, other.place); });
 }
 
-// Single tensors that are scales of others in their file.
+// Recognises tensors that are scales of others in their file.
 class ScaleTensors {
  public:
-  // `asked`: are scales of this side looked for?
-  ScaleTensors(const TensorSet& set, bool asked) : set_(set), asked_(asked) {}
+  // `asked`: whether scales of this side are used.
+  ScaleTensors(const TensorSet& set, bool asked) : set_(set), requested_(asked) {}
 
   bool holds(std::uint64_t member, std::uint64_t tensor) {
-    if (!asked_) return false;
+    if (!requested_) return false;
     const auto [found, added] = scales_.try_emplace(member);
     if (added) {
       const auto file = set_.file(member);
@@ -227,11 +227,11 @@ class ScaleTensors {
 
  private:
   const TensorSet& set_;
-  bool asked_;
+  bool requested_;
   std::map<std::uint64_t, std::set<std::uint64_t>> scales_;  // by member
 };
 
-// They are then no tensors to compare, as those of a pair of files are not.
+// Such tensors are not compared, as for pairs of files.
 void leave_out_scales(std::vector<MemberPair>& pairs, ScaleTensors actual, ScaleTensors golden) {
   std::erase_if(pairs, [&](const MemberPair& pair) {
     if (!pair.of_tensors()) return false;
@@ -240,10 +240,10 @@ void leave_out_scales(std::vector<MemberPair>& pairs, ScaleTensors actual, Scale
   });
 }
 
-// Numbers hold for every pair of files; names, and numbers where no files are pairs, are those of
-// the sets.
-Status take_given_pairs(const SetDiffOptions& options, const TensorSet& actual,
-                        const TensorSet& golden, std::vector<MemberPair>& pairs) {
+// Numbers apply to every pair of files; names, and numbers if no files are paired, refer to the
+// sets.
+Status add_explicit_pairs(const SetDiffOptions& options, const TensorSet& actual,
+                          const TensorSet& golden, std::vector<MemberPair>& pairs) {
   const auto of_files = [](const MemberPair& pair) {
     return pair.actual && pair.golden && !pair.actual_tensor;
   };
@@ -273,7 +273,7 @@ Result<FilePairs> pair_several(const TensorSet& actual, const TensorSet& golden,
              pair_sets(actual, golden,
                        {.wanted = filter, .by = options.each.pair_by, .map = options.each.map}));
   std::vector<MemberPair>& pairs = pairing.pairs;
-  BTF_TRY(take_given_pairs(options, actual, golden, pairs));
+  BTF_TRY(add_explicit_pairs(options, actual, golden, pairs));
   for (const std::string& glob : options.include)
     if (!found(glob, actual) && !found(glob, golden))
       return fail(ErrorCode::refused, "no file matches `include` '" + glob + "'");
@@ -300,8 +300,8 @@ Result<FilePairs> pair_several(const TensorSet& actual, const TensorSet& golden,
   return found_pairs;
 }
 
-// A file that a spec is given for by its name holds tensors, whatever it looks like.
-MemberFilter named_by(const std::vector<SpecRule>& rules) {
+// A file that is named by a rule for specs holds tensors, whatever it looks like.
+MemberFilter has_rule(const std::vector<SpecRule>& rules) {
   return [&rules](const SetMember& member) {
     return std::ranges::any_of(rules, [&](const SpecRule& rule) {
       return rule.glob != "*" && glob_matches(rule.glob, member);
@@ -309,8 +309,8 @@ MemberFilter named_by(const std::vector<SpecRule>& rules) {
   };
 }
 
-// Text is of tensors where a spec says of all files that they are text.
-OpenOptions listed_as(const SetDiffSide& side) {
+// Text files are tensors if a spec declares all files to be text.
+OpenOptions open_options_of(const SetDiffSide& side) {
   OpenOptions options = side.open;
   for (const SpecRule& rule : side.specs)
     if (auto spec = spec_without_dims(rule.spec); rule.glob == "*" && spec && spec->as_text)
@@ -322,10 +322,10 @@ OpenOptions listed_as(const SetDiffSide& side) {
 
 Result<TwoSets> open_sets(const std::string& actual, const std::string& golden,
                           const SetDiffOptions& options) {
-  const OpenOptions left = listed_as(options.actual);
-  const OpenOptions right = listed_as(options.golden);
-  return open_two_sets({actual, left, named_by(options.actual.specs)},
-                       {golden, right, named_by(options.golden.specs)}, options.each.execution);
+  const OpenOptions left = open_options_of(options.actual);
+  const OpenOptions right = open_options_of(options.golden);
+  return open_two_sets({actual, left, has_rule(options.actual.specs)},
+                       {golden, right, has_rule(options.golden.specs)}, options.each.execution);
 }
 
 Result<FilePairs> find_pairs(TensorSet& actual, TensorSet& golden, const SetDiffOptions& options) {

@@ -16,21 +16,22 @@
 namespace btf {
 namespace {
 
-// Does a selection say names, and not only numbers?
+// Whether a selection contains names, and not only numbers.
 bool names_tensors(const std::string& text) {
   return text.find_first_not_of("0123456789,-") != text.npos;
 }
 
-using Found = std::function<Status(const std::string& item)>;
+using SelectNames = std::function<Status(const std::string& item)>;
 
-// A selection as it applies to each side: names on one side only are missing on the other, so they
-// are left out there. Nothing: that side has none of them. A name on neither side is an error.
+// A selection for each side: names that only one side has are left out on the other. Unset if the
+// side has none of the names. A name that neither side has is an error.
 struct SidedSelection {
   std::optional<std::string> actual;
   std::optional<std::string> golden;
 };
 
-Result<SidedSelection> by_side(const std::string& text, const Found& actual, const Found& golden) {
+Result<SidedSelection> by_side(const std::string& text, const SelectNames& actual,
+                               const SelectNames& golden) {
   SidedSelection sides;
   bool all_but = true;
   const auto add = [](std::optional<std::string>& to, const std::string& item) {
@@ -49,7 +50,7 @@ Result<SidedSelection> by_side(const std::string& text, const Found& actual, con
     if (right && (!out || sides.golden || all_but)) add(sides.golden, item);
     all_but = all_but && out;
   }
-  // With exclusions only, a side that has none of the excluded names keeps everything.
+  // With exclusions only, a side that has none of the excluded names keeps all tensors.
   if (all_but && !sides.actual) sides.actual = "*";
   if (all_but && !sides.golden) sides.golden = "*";
   return sides;
@@ -61,8 +62,8 @@ Status select(const TensorFile& file, const std::string& text,
   return {};
 }
 
-// The partners of tensors of the other side in a file without names: those of the same numbers; its
-// only tensor where one is meant, as of raw bytes.
+// The partners of tensors of the other side in a file without names: those with the same numbers,
+// or its only tensor if there is one, as in raw bytes.
 Status select_partners(const std::vector<std::uint64_t>& others, const TensorFile& file,
                        std::optional<std::vector<std::uint64_t>>& target) {
   target.emplace();
@@ -76,7 +77,7 @@ Status select_partners(const std::vector<std::uint64_t>& others, const TensorFil
   return {};
 }
 
-// Options that apply to lists of tensors apply to pairs too.
+// Options for lists of tensors apply to pairs too.
 void set_pairs(std::vector<TensorPair> pairs, DiffOptions& options) {
   options.actual_tensors.emplace();
   options.golden_tensors.emplace();
@@ -99,7 +100,7 @@ std::vector<TensorPair> all_of(const TensorPairs& pairs) {
   return all;
 }
 
-// The selection may resolve tensors without a partner: "0/*" of 0/xs and 1/xs.
+// The selection may find tensors without a partner: "0/*" for 0/xs and 1/xs.
 Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual, const TensorFile& golden,
                                              const DiffOptions& options, const Picked& picked,
                                              std::vector<TensorPair> pairs) {
@@ -194,21 +195,21 @@ bool NameSelection::narrow(const MemberPair& pair, DiffOptions& options) const {
 
 Status DiffSelection::apply(const TensorFile& actual, const TensorFile& golden,
                             DiffOptions& options) {
-  if (!options.pairs && !asked_.pairs.empty()) {
-    BTF_ASSIGN(auto pairs, find_pairs_of(asked_.pairs, actual, golden));
+  if (!options.pairs && !requested_.pairs.empty()) {
+    BTF_ASSIGN(auto pairs, find_pairs_of(requested_.pairs, actual, golden));
     set_pairs(std::move(pairs), options);
   }
   const bool selected = options.actual_tensors || options.golden_tensors;
-  if (!options.map.empty() || (asked_.tensors && !options.pairs)) {
+  if (!options.map.empty() || (requested_.tensors && !options.pairs)) {
     BTF_ASSIGN(const bool done, select_of_tiers(actual, golden, selected, options));
-    if (!done && !selected && asked_.tensors) BTF_TRY(select_both(actual, golden, options));
+    if (!done && !selected && requested_.tensors) BTF_TRY(select_both(actual, golden, options));
   }
   BTF_TRY(note_names(actual, options.actual_tensors));
   BTF_TRY(note_names(golden, options.golden_tensors));
   return apply_tolerances(actual.tensor_count(), options);
 }
 
-// Where names of one side stand for others: which pairs are selected. False: they do not.
+// Where different names mean one tensor: selects pairs. Returns false if names match exactly.
 Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const TensorFile& golden,
                                             bool of_sets, DiffOptions& options) {
   if (options.map.empty()) {
@@ -225,26 +226,26 @@ Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const Tens
   const auto equal = [](const TensorPair& pair) {
     return pair.actual && pair.golden && !pair.tier;
   };
-  if (!asked_.tensors || (options.map.empty() && std::ranges::any_of(all, equal))) return false;
-  BTF_ASSIGN(const Picked picked,
-             Picked::of(*asked_.tensors, TensorSet::of(actual), TensorSet::of(golden), of_sets));
+  if (!requested_.tensors || (options.map.empty() && std::ranges::any_of(all, equal))) return false;
+  BTF_ASSIGN(const Picked picked, Picked::of(*requested_.tensors, TensorSet::of(actual),
+                                             TensorSet::of(golden), of_sets));
   BTF_ASSIGN(std::vector<TensorPair> pairs,
              picked_pairs(actual, golden, options, picked, std::move(all)));
   set_pairs(std::move(pairs), options);
   return true;
 }
 
-// Globs that match a tensor. Names are read until each has one.
+// Records the globs that match a tensor; stops reading names once each glob has one.
 Status DiffSelection::note_names(const TensorFile& file,
                                  const std::optional<std::vector<std::uint64_t>>& selected) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < used_.size(); ++i)
-    if (asked_.tensor_tolerances[i].glob && !used_[i]) open.push_back(i);
+    if (requested_.tensor_tolerances[i].glob && !used_[i]) open.push_back(i);
   const std::uint64_t count = selected ? selected->size() : file.tensor_count();
   for (std::uint64_t i = 0; i < count && !open.empty(); ++i) {
     BTF_ASSIGN(const std::string name, file.name(selected ? (*selected)[i] : i));
     std::erase_if(open, [&](std::size_t rule) {
-      used_[rule] = used_[rule] || glob_matches(*asked_.tensor_tolerances[rule].glob, name);
+      used_[rule] = used_[rule] || glob_matches(*requested_.tensor_tolerances[rule].glob, name);
       return used_[rule];
     });
   }
@@ -253,10 +254,10 @@ Status DiffSelection::note_names(const TensorFile& file,
 
 Status DiffSelection::select_both(const TensorFile& actual, const TensorFile& golden,
                                   DiffOptions& options) {
-  const std::string& text = *asked_.tensors;
+  const std::string& text = *requested_.tensors;
   if (!names_tensors(text)) {
     BTF_TRY(select(actual, text, options.actual_tensors));
-    // Numbers are of actual; its names say what of golden is meant.
+    // Numbers refer to actual; its names say which tensors of golden are meant.
     BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
     return by_name ? Status{} : select(golden, text, options.golden_tensors);
   }
@@ -273,14 +274,14 @@ Status DiffSelection::select_both(const TensorFile& actual, const TensorFile& go
   if (sides.golden) BTF_TRY(select(golden, *sides.golden, options.golden_tensors));
   BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
   if (by_name || sides.actual.has_value() == sides.golden.has_value()) return {};
-  // Pairs are made by number, and names of one side say which of them.
+  // Pairs are made by number, and the names of one side say which.
   return sides.actual ? select_partners(*options.actual_tensors, golden, options.golden_tensors)
                       : select_partners(*options.golden_tensors, actual, options.actual_tensors);
 }
 
 Status DiffSelection::apply_tolerances(std::uint64_t tensors, DiffOptions& options) {
-  for (std::size_t i = 0; i < asked_.tensor_tolerances.size(); ++i) {
-    const TensorTolerance& given = asked_.tensor_tolerances[i];
+  for (std::size_t i = 0; i < requested_.tensor_tolerances.size(); ++i) {
+    const TensorTolerance& given = requested_.tensor_tolerances[i];
     if (given.glob) continue;
     const auto index = resolve_index(given.tensor, tensors);
     const auto& selected = options.actual_tensors;
@@ -297,7 +298,7 @@ Status DiffSelection::check_used() const {
   const auto unused = std::ranges::find(used_, false);
   if (unused == used_.end()) return {};
   const TensorTolerance& given =
-      asked_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
+      requested_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
   return fail(ErrorCode::invalid_argument,
               given.source + (given.glob ? ": no compared tensor matches"
                                          : ": no tensor " + std::to_string(given.tensor) +
@@ -312,11 +313,11 @@ const Error* PairPreparation::trouble(const MemberPair& pair) const {
 }
 
 Status PairPreparation::check_selection() {
-  BTF_ASSIGN(names_, NameSelection::of(asked_, actual_, golden_, found_.pairs));
-  if (asked_.tensor_tolerances.empty()) return {};
+  BTF_ASSIGN(names_, NameSelection::of(requested_, actual_, golden_, found_.pairs));
+  if (requested_.tensor_tolerances.empty()) return {};
   for (const MemberPair& pair : found_.pairs) {
     if (!pair.actual || !pair.golden) continue;
-    // A file that cannot be opened is trouble by itself, and might have the tensor.
+    // A file that cannot be opened is reported separately, and might have the tensor.
     if (trouble(pair) != nullptr || !complete_specs(pair)) return {};
     const auto actual = actual_.file(*pair.actual);
     const auto golden = golden_.file(*pair.golden);
@@ -329,7 +330,7 @@ Status PairPreparation::check_selection() {
   return selection_.check_used();
 }
 
-// Specs that leave the dims out get them from the other side.
+// Completes specs without dims by those of the other side.
 Status PairPreparation::complete_specs(const MemberPair& pair) {
   FileSpecs& actual_specs = found_.actual_specs;
   FileSpecs& golden_specs = found_.golden_specs;
@@ -340,17 +341,17 @@ Status PairPreparation::complete_specs(const MemberPair& pair) {
   if (left && right) return std::unexpected(actual_specs.no_dims(*pair.actual, actual_));
   if (left) {
     BTF_ASSIGN(const File golden, golden_.file(*pair.golden));
-    return actual_specs.complete(*pair.actual, actual_, asked_,
+    return actual_specs.complete(*pair.actual, actual_, requested_,
                                  {*golden, pair, &MemberPair::golden_tensor, true});
   }
   if (!right) return {};
   BTF_ASSIGN(const File actual, actual_.file(*pair.actual));
-  return golden_specs.complete(*pair.golden, golden_, asked_,
+  return golden_specs.complete(*pair.golden, golden_, requested_,
                                {*actual, pair, &MemberPair::actual_tensor, false});
 }
 
-// Those that are files of their own.
-Status PairPreparation::take_scales(const MemberPair& pair, DiffOptions& options) const {
+// Uses scales that are files of their own.
+Status PairPreparation::use_scale_files(const MemberPair& pair, DiffOptions& options) const {
   if (!options.actual_scale) {
     BTF_ASSIGN(options.actual_scale,
                found_.actual_scales.given(actual_, *pair.actual, options.execution));
@@ -380,13 +381,13 @@ Result<PreparedPair> PairPreparation::prepare(const MemberPair& pair, DiffOption
     BTF_TRY(selection_.check_used());
     BTF_TRY(check_axes(actual, golden, options));
   }
-  BTF_TRY(take_scales(pair, options));
+  BTF_TRY(use_scale_files(pair, options));
   options.figures =
-      options.figures || (asked_.figures_of_several && several(actual, golden, options));
+      options.figures || (requested_.figures_of_several && several(actual, golden, options));
   return PreparedPair{*actual_opened, *golden_opened, std::move(options)};
 }
 
-// The only tensor of a file that is compared.
+// The only tensor of a file that is compared; unset if there are several.
 std::optional<std::uint64_t> PairPreparation::only(const TensorFile& file,
                                                    const Selected& selected) {
   const std::uint64_t count = selected ? selected->size() : file.tensor_count();
@@ -399,18 +400,18 @@ bool PairPreparation::several(const TensorFile& actual, const TensorFile& golden
          !only(golden, options.golden_tensors);
 }
 
-// Among several tensors those without the axes get others; a single one must have them.
+// Among several tensors, those without the axes get others; a single tensor must have them.
 Status PairPreparation::check_axes(const TensorFile& actual, const TensorFile& golden,
                                    const DiffOptions& options) const {
-  if (asked_.heatmap_axes.empty()) return {};
+  if (requested_.heatmap_axes.empty()) return {};
   const auto left = only(actual, options.actual_tensors);
   const auto right = only(golden, options.golden_tensors);
   if (!left || !right) return {};
   const auto a = actual.tensor(*left);
   const auto g = golden.tensor(*right);
-  // The comparison finds all other errors.
+  // All other errors are found by the comparison.
   if (!a || !g || a->dims != g->dims) return {};
-  const std::string trouble = axes_trouble(asked_.heatmap_axes, g->dims.size());
+  const std::string trouble = axes_trouble(requested_.heatmap_axes, g->dims.size());
   if (trouble.empty()) return {};
   return std::unexpected(
       Error{ErrorCode::invalid_argument, "`heatmap_axes`: " + trouble}.of_tensor(*left).in_file(
@@ -419,10 +420,10 @@ Status PairPreparation::check_axes(const TensorFile& actual, const TensorFile& g
 
 Status PairPreparation::check_map(const MapUse& use) const {
   if (use.used || use.unused.empty()) return {};
-  // A file that cannot be read is trouble by itself, and might have the names.
+  // A file that cannot be read is reported separately, and might have the names.
   for (const MemberPair& pair : found_.pairs)
     if (trouble(pair) != nullptr) return {};
-  return std::unexpected(no_use(use, asked_.map_path));
+  return std::unexpected(no_use(use, requested_.map_path));
 }
 
 }  // namespace btf

@@ -1,5 +1,5 @@
-// Preparation of a pair of files before its tensors are compared: opening both, completing specs
-// with dims, the options for this pair.
+// Prepares a pair of files before its tensors are compared: opens both, completes specs with dims,
+// and sets the options for the pair.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,17 @@
 
 namespace btf {
 
-// Selection in two directories: numbers apply to every file, names to the sets as a whole.
+// The selection of tensors in two directories: numbers apply to every file, names to the sets as a
+// whole.
 class NameSelection {
  public:
-  // Nothing is selected by name. An error: a requested name is on neither side.
+  // given() is false if nothing is selected by name. Fails if a requested name is on neither side.
   static Result<NameSelection> of(const SetDiffOptions& asked, const TensorSet& actual,
                                   const TensorSet& golden, std::span<const MemberPair> pairs);
 
   bool given() const { return given_; }
-  // Narrows the lists of `options`, or sets its pair. False: nothing of the pair is left. What
-  // cannot be opened might have anything.
+  // Narrows the lists of `options`, or sets its pair. Returns false if nothing of the pair is
+  // selected. A file that cannot be opened might have anything, so its pair is kept.
   bool narrow(const MemberPair& pair, DiffOptions& options) const;
 
  private:
@@ -41,22 +42,24 @@ class NameSelection {
   Selected golden_;
   std::set<std::uint64_t> actual_unreadable_;  // members
   std::set<std::uint64_t> golden_unreadable_;
-  std::optional<Picked> picked_;  // of pairs of tensors
+  std::optional<Picked> picked_;  // for pairs of tensors
 };
 
+// Applies the selection, explicit pairs and tolerances of single tensors to the options of a pair
+// of files.
 class DiffSelection {
  public:
   explicit DiffSelection(const SetDiffOptions& asked)
-      : asked_(asked), used_(asked.tensor_tolerances.size()) {}
+      : requested_(asked), used_(asked.tensor_tolerances.size()) {}
 
-  // Adds the selection (unless lists are there), given pairs and tolerances of single tensors to
-  // `options`.
+  // Adds the selection (unless `options` has lists already), explicit pairs and tolerances of
+  // single tensors to `options`.
   Status apply(const TensorFile& actual, const TensorFile& golden, DiffOptions& options);
 
-  // An error if a tolerance was given for a tensor that none of the files applied to had.
+  // Fails if a tolerance was given for a tensor that none of the files had.
   Status check_used() const;
 
-  // Use of the map's lines by the files it was last applied to.
+  // How the files that apply() was last called for used the lines of the map.
   const MapUse& map() const { return map_; }
 
  private:
@@ -67,19 +70,17 @@ class DiffSelection {
                     const std::optional<std::vector<std::uint64_t>>& selected);
   Status apply_tolerances(std::uint64_t tensors, DiffOptions& options);
 
-  const SetDiffOptions& asked_;
+  const SetDiffOptions& requested_;
   std::vector<bool> used_;
   MapUse map_;
 };
 
-// Preparation of a pair of files before its tensors are compared: opening both, completing specs
-// with dims, the options for this pair.
-
+// A pair of files that is ready to be compared.
 struct PreparedPair {
   std::shared_ptr<const TensorFile> actual;
   std::shared_ptr<const TensorFile> golden;
   DiffOptions options;
-  FilePair files{};  // as it is reported
+  FilePair files{};  // the pair as it is reported
 
   std::uint64_t bytes() const { return std::max(actual->size(), golden->size()); }
 };
@@ -88,22 +89,22 @@ class PairPreparation {
  public:
   PairPreparation(TensorSet& actual, TensorSet& golden, const SetDiffOptions& asked,
                   FilePairs& found)
-      : actual_(actual), golden_(golden), asked_(asked), found_(found), selection_(asked) {}
+      : actual_(actual), golden_(golden), requested_(asked), found_(found), selection_(asked) {}
 
-  // For several files, before the first pair: an error if a selected name matches nothing, or a
+  // For several files, before the first pair. Fails if a selected name matches nothing, or a
   // tolerance for single tensors has no tensor.
   Status check_selection();
-  // An error: no line of it pairs anything.
+  // Fails if no line of the map pairs anything.
   Status check_map(const MapUse& use) const;
 
-  // Is anything of the pair selected? Narrows the options to it.
+  // Narrows the options to what is selected of the pair; returns false if that is nothing.
   bool narrow(const MemberPair& pair, DiffOptions& options) const {
     return names_.narrow(pair, options);
   }
-  // Trouble that shows without opening anything.
+  // The error of a pair that is known without opening its files; nullptr if none.
   const Error* trouble(const MemberPair& pair) const;
   Result<PreparedPair> prepare(const MemberPair& pair, DiffOptions options);
-  // The use that the pair prepared last made of the map.
+  // How the pair that was prepared last used the map.
   const MapUse& map() const { return selection_.map(); }
 
  private:
@@ -111,7 +112,7 @@ class PairPreparation {
   using Selected = std::optional<std::vector<std::uint64_t>>;
 
   Status complete_specs(const MemberPair& pair);
-  Status take_scales(const MemberPair& pair, DiffOptions& options) const;
+  Status use_scale_files(const MemberPair& pair, DiffOptions& options) const;
   static std::optional<std::uint64_t> only(const TensorFile& file, const Selected& selected);
   bool several(const TensorFile& actual, const TensorFile& golden,
                const DiffOptions& options) const;
@@ -120,7 +121,7 @@ class PairPreparation {
 
   TensorSet& actual_;
   TensorSet& golden_;
-  const SetDiffOptions& asked_;
+  const SetDiffOptions& requested_;
   FilePairs& found_;
   NameSelection names_;
   DiffSelection selection_;

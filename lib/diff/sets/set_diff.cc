@@ -1,4 +1,4 @@
-// diff() of two sets: the run over the pairs that are wanted.
+// diff() of two sets: compares the selected pairs.
 #include "btf/set_diff.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 namespace btf {
 namespace {
 
-// What is chosen of a pair: all of it, as the item `number`, or some of its tensors.
-struct ChosenPair {
+// What a shard compares of a pair: all of it, as item `number`, or some of its tensors.
+struct SelectedPair {
   struct Tensor {
     std::uint64_t tensor = 0;
     std::uint64_t number = 0;  // of the item
@@ -34,16 +34,16 @@ struct ChosenPair {
   std::vector<Tensor> tensors{};
 };
 
-class PickedPairs {
+class ShardSelection {
  public:
-  PickedPairs(const TensorSet& actual, const TensorSet& golden, const SetDiffOptions& asked,
-              FilePairs& found)
-      : actual_(actual), golden_(golden), asked_(asked), found_(found) {}
+  ShardSelection(const TensorSet& actual, const TensorSet& golden, const SetDiffOptions& asked,
+                 FilePairs& found)
+      : actual_(actual), golden_(golden), requested_(asked), found_(found) {}
 
-  // Leaves the pairs that the options' `pick` chooses. `options`: those of each pair.
+  // Keeps the pairs that `pick` chooses. `options`: those of each pair.
   Status choose(PairPreparation& preparation, const DiffOptions& options);
-  // The choice of `pair`, which is one of those that are left.
-  const ChosenPair& of(const MemberPair& pair) const;
+  // The choice for `pair`, which must be one of those kept.
+  const SelectedPair& of(const MemberPair& pair) const;
 
  private:
   PlannedPair planned(const MemberPair& pair) const;
@@ -52,12 +52,12 @@ class PickedPairs {
 
   const TensorSet& actual_;
   const TensorSet& golden_;
-  const SetDiffOptions& asked_;
+  const SetDiffOptions& requested_;
   FilePairs& found_;
-  std::vector<ChosenPair> chosen_;  // of the pairs
+  std::vector<SelectedPair> selected_;  // for each pair
 };
 
-// In place of a tensor's number.
+// Replaces the number of a tensor.
 constexpr std::uint64_t kWholePair = UINT64_MAX;
 
 std::uint64_t bytes_of_tensor(const TensorSet& set, const std::optional<std::uint64_t>& member,
@@ -80,7 +80,7 @@ PlannedPair planned(const FilePair& other) {
   return plan;
 }
 
-PlannedPair PickedPairs::planned(const MemberPair& pair) const {
+PlannedPair ShardSelection::planned(const MemberPair& pair) const {
   PlannedPair plan{.name = found_.several ? pair.name : std::string_view()};
   if (pair.actual) plan.actual_bytes = actual_.bytes(*pair.actual);
   if (pair.golden) plan.golden_bytes = golden_.bytes(*pair.golden);
@@ -90,12 +90,13 @@ PlannedPair PickedPairs::planned(const MemberPair& pair) const {
   return plan;
 }
 
-// The pairs of tensors of two files. None: they are one item, as when they cannot be compared.
-std::vector<PlannedTensor> PickedPairs::tensors_of(const MemberPair& pair,
-                                                   PairPreparation& preparation,
-                                                   DiffOptions options) const {
+// The pairs of tensors of two files. Empty if they are a single item, as when they cannot be
+// compared.
+std::vector<PlannedTensor> ShardSelection::tensors_of(const MemberPair& pair,
+                                                      PairPreparation& preparation,
+                                                      DiffOptions options) const {
   std::vector<PlannedTensor> tensors;
-  if (!asked_.pick_tensors || pair.of_tensors() || !pair.actual || !pair.golden ||
+  if (!requested_.pick_tensors || pair.of_tensors() || !pair.actual || !pair.golden ||
       preparation.trouble(pair) != nullptr || !preparation.narrow(pair, options))
     return tensors;
   Result<PreparedPair> ready = preparation.prepare(pair, std::move(options));
@@ -108,9 +109,10 @@ std::vector<PlannedTensor> PickedPairs::tensors_of(const MemberPair& pair,
   return compared ? tensors : std::vector<PlannedTensor>();
 }
 
-Status PickedPairs::choose(PairPreparation& preparation, const DiffOptions& options) {
+Status ShardSelection::choose(PairPreparation& preparation, const DiffOptions& options) {
   std::vector<PlannedPair> all;
-  std::vector<ChosenPair::Tensor> of;  // of each item that is no other file: its tensor and pair
+  std::vector<SelectedPair::Tensor>
+      of;  // for each item that is not another file: its tensor and pair
   std::deque<std::string> names;
   for (std::uint64_t i = 0; i < found_.pairs.size(); ++i) {
     const PlannedPair whole = planned(found_.pairs[i]);
@@ -127,7 +129,7 @@ Status PickedPairs::choose(PairPreparation& preparation, const DiffOptions& opti
   }
   if (options.strict)
     for (const FilePair& other : found_.others) all.push_back(btf::planned(other));
-  BTF_ASSIGN(const std::vector<std::uint64_t> picked, asked_.pick(all));
+  BTF_ASSIGN(const std::vector<std::uint64_t> picked, requested_.pick(all));
   const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
   if (!ascending || (!picked.empty() && picked.back() >= all.size()))
     return fail(ErrorCode::invalid_argument,
@@ -144,18 +146,19 @@ Status PickedPairs::choose(PairPreparation& preparation, const DiffOptions& opti
     const auto [tensor, pair] = of[number];
     if (std::exchange(last, pair) != pair) {
       kept.push_back(std::move(found_.pairs[pair]));
-      chosen_.push_back({.number = number});
+      selected_.push_back({.number = number});
     }
-    if (tensor != kWholePair) chosen_.back().tensors.push_back({tensor, number});
+    if (tensor != kWholePair) selected_.back().tensors.push_back({tensor, number});
   }
   found_.pairs = std::move(kept);
   found_.others = std::move(others);
   return {};
 }
 
-const ChosenPair& PickedPairs::of(const MemberPair& pair) const {
-  static const ChosenPair kWhole;
-  return asked_.pick ? chosen_[static_cast<std::size_t>(&pair - found_.pairs.data())] : kWhole;
+const SelectedPair& ShardSelection::of(const MemberPair& pair) const {
+  static const SelectedPair kWhole;
+  return requested_.pick ? selected_[static_cast<std::size_t>(&pair - found_.pairs.data())]
+                         : kWhole;
 }
 
 class Comparison {
@@ -164,7 +167,7 @@ class Comparison {
              SetDiffSink& sink)
       : actual_(actual),
         golden_(golden),
-        asked_(options),
+        requested_(options),
         found_(std::move(found)),
         sink_(sink),
         index_(found_.several && is_index(golden.path())),
@@ -178,29 +181,30 @@ class Comparison {
     BTF_TRY(begin());
     options_.may_compare_nothing = found_.several;
     options_.go_on = true;
-    if (!asked_.tensor_tolerances.empty())
+    if (!requested_.tensor_tolerances.empty())
       options_.pair_tolerance = [this](const TensorDiff& diff) { return tolerance_of(diff); };
     if (found_.several) BTF_TRY(preparation_.check_selection());
-    if (asked_.pick) BTF_TRY(picked_.choose(preparation_, options_));
+    if (requested_.pick) BTF_TRY(picked_.choose(preparation_, options_));
     open_pairs_ahead(actual_, golden_, found_.pairs, options_.execution);
     for (const MemberPair& pair : found_.pairs) {
       DiffOptions options = options_;
       if (!preparation_.narrow(pair, options)) continue;
-      const ChosenPair& chosen = picked_.of(pair);
+      const SelectedPair& chosen = picked_.of(pair);
       BTF_TRY(chosen.tensors.empty() ? take(pair, std::move(options))
                                      : take_tensors(pair, std::move(options), chosen));
     }
     BTF_TRY(queue_.drain());
     if (options_.strict) BTF_TRY(take_others());
-    if (found_.several && !asked_.pick && same_ && compared_ == 0)
+    if (found_.several && !requested_.pick && same_ && compared_ == 0)
       return fail(ErrorCode::refused, "nothing was compared: no tensor in " + actual_.path() +
                                           " and " + golden_.path() + " has an element");
-    if (const auto wanted = asked_.pick ? std::nullopt : sink_.again()) sink_.files(files(*wanted));
+    if (const auto wanted = requested_.pick ? std::nullopt : sink_.again())
+      sink_.files(files(*wanted));
     return same_;
   }
 
  private:
-  // A pair's files once more, with the options by which it was compared.
+  // Opens a pair's files again, with the options by which it was compared.
   Result<ComparedFiles> files(std::uint64_t number) {
     const auto& pairs = found_.pairs;
     if (number >= pairs.size() || !pairs[number].actual || !pairs[number].golden)
@@ -214,10 +218,10 @@ class Comparison {
                          std::move(ready.options)};
   }
 
-  // A pair whose tensors are kept until earlier pairs are reported.
-  class Queued final : public QueuedPair {
+  // A pair that is compared on a thread; its tensors are kept until earlier pairs are reported.
+  class Job final : public QueuedPair {
    public:
-    Queued(Comparison& of, PreparedPair pair)
+    Job(Comparison& of, PreparedPair pair)
         : of_(of), pair_(std::move(pair)), bytes_(pair_.bytes()) {}
 
     Status compare() override {
@@ -242,7 +246,7 @@ class Comparison {
     Status deliver(const Status& compared) override {
       if (!compared && compared.error().code != ErrorCode::no_space)
         return std::unexpected(compared.error());
-      // Where memory ran out, one pair at a time may have enough.
+      // Memory may suffice for one pair at a time.
       if (!compared) return of_.compare(pair_);
       of_.begin(pair_.files);
       for (const TensorDiff& diff : tensors_) of_.take(diff);
@@ -260,9 +264,9 @@ class Comparison {
     std::vector<TensorDiff> tensors_;
   };
 
-  // Files of pairs that wait are open.
+  // Files of waiting pairs are open.
   static PairQueueLimits limits(unsigned workers) {
-    constexpr std::size_t kForEach = 8;  // so that one that takes long keeps nobody waiting
+    constexpr std::size_t kForEach = 8;  // so that a slow pair does not make others wait
     constexpr std::size_t kUnreported = 4;
     const std::size_t waiting = workers > 1 ? open_files(kForEach * workers) : 1;
     return {.workers = waiting > 1 ? workers : 1,
@@ -274,7 +278,7 @@ class Comparison {
     BTF_TRY(preparation_.check_map(found_.map));
     BTF_TRY(sink_.found(all_pairs()));
     warn_of(found_.map);
-    if (found_.several) options_.map = {};  // all that it names is a pair by now
+    if (found_.several) options_.map = {};  // all its pairs exist by now
     for (const std::string& glob : found_.idle_excludes)
       sink_.warn("no file matches `exclude` '" + glob + "'");
     return {};
@@ -293,21 +297,21 @@ class Comparison {
 
   void warn_of(const MapUse& use) {
     for (const std::string& unused : use.unused)
-      sink_.warn((asked_.map_path.empty() ? "" : asked_.map_path + ": ") + unused);
+      sink_.warn((requested_.map_path.empty() ? "" : requested_.map_path + ": ") + unused);
   }
 
   Tolerance tolerance_of(const TensorDiff& diff) const {
     const Tolerance all =
-        asked_.each.pair_tolerance ? asked_.each.pair_tolerance(diff) : Tolerance();
-    return overlaid(all, tolerance_by_name(asked_.tensor_tolerances, diff));
+        requested_.each.pair_tolerance ? requested_.each.pair_tolerance(diff) : Tolerance();
+    return overlaid(all, tolerance_by_name(requested_.tensor_tolerances, diff));
   }
 
   FilePair files_of(const MemberPair& pair) const {
-    // Names in one index are each of one tensor; so are those that made a pair of tensors.
+    // Names in one index belong to one tensor each, and so do those that made a pair of tensors.
     const bool tells_file = !index_ && !pair.of_tensors();
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
     const auto at = static_cast<std::uint64_t>(&pair - found_.pairs.data());
-    files.number = asked_.pick ? picked_.of(pair).number : at;
+    files.number = requested_.pick ? picked_.of(pair).number : at;
     if (pair.actual) files.actual = actual_.path(*pair.actual);
     if (pair.golden) files.golden = golden_.path(*pair.golden);
     if (pair.tier)
@@ -316,7 +320,7 @@ class Comparison {
     return files;
   }
 
-  // An error ends the comparison; trouble of the pair is reported.
+  // An error ends the comparison; trouble with this pair is only reported.
   Status take(const MemberPair& pair, DiffOptions options) {
     const Error* const unusable = preparation_.trouble(pair);
     if (unusable == nullptr && pair.actual && pair.golden) {
@@ -325,7 +329,7 @@ class Comparison {
       if (maps && preparation_.map().used) warn_of(preparation_.map());
       if (ready) ready->files = files_of(pair);
       if (ready && may_wait(pair, *ready))
-        return queue_.add(std::make_unique<Queued>(*this, *std::move(ready)), 0);
+        return queue_.add(std::make_unique<Job>(*this, *std::move(ready)), 0);
       BTF_TRY(queue_.drain());
       if (ready) return compare(*ready);
       begin(files_of(pair));
@@ -336,8 +340,8 @@ class Comparison {
     return unusable != nullptr ? end(*unusable) : one_sided(pair, options);
   }
 
-  // Each tensor as a pair of its own.
-  Status take_tensors(const MemberPair& pair, DiffOptions options, const ChosenPair& chosen) {
+  // Compares each tensor as a pair of its own.
+  Status take_tensors(const MemberPair& pair, DiffOptions options, const SelectedPair& chosen) {
     BTF_TRY(queue_.drain());
     FilePair files = files_of(pair);
     auto next = chosen.tensors.begin();
@@ -353,14 +357,14 @@ class Comparison {
     if (ready) {
       ready->options.pick = [&](std::span<const PlannedTensor>) {
         std::vector<std::uint64_t> numbers;
-        for (const ChosenPair::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
+        for (const SelectedPair::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
         return numbers;
       };
       Result<FileDifferences> found = about(*ready);
       const auto take_next = [&](const TensorDiff& diff) {
         begin_next();
         take(diff);
-        // Of the files themselves it is told once, with their first tensor.
+        // Differences of the files are reported once, with their first tensor.
         FileDifferences own = files.tensor == 0 ? *std::move(found) : FileDifferences();
         const bool alike = diff.result == DiffResult::same && own.all.empty();
         if (ended) ended = end(alike, std::move(own));
@@ -386,7 +390,7 @@ class Comparison {
     return file_differences(*pair.actual, *pair.golden, pair.options.strict);
   }
 
-  // The tensors of the pair, as they are found.
+  // Compares the tensors of a pair and reports each as it is found.
   Status compare(const PreparedPair& pair) {
     begin(pair.files);
     Result<FileDifferences> found = about(pair);
@@ -413,7 +417,7 @@ class Comparison {
         {.result = *same ? PairResult::same : PairResult::different, .files = std::move(about)});
   }
 
-  // Whoever interrupts wants no report. Of two files the error is the result of the whole.
+  // No report after an interrupt. With a single pair, its error is the result.
   Status end(const Error& error) {
     if (error.code == ErrorCode::cancelled) return std::unexpected(error);
     BTF_TRY(end({.result = PairResult::trouble, .error = error.text(), .cause = error}));
@@ -428,8 +432,9 @@ class Comparison {
     return {};
   }
 
-  // Small files that are the same cost little more than opening them. Where one differs, looking
-  // for causes takes far longer, and the next ones will differ as well.
+  // Whether the pair may be compared concurrently. Equal small files cost little more than opening
+  // them. If one differs, searching for causes takes far longer, and the next ones will probably
+  // differ too.
   bool may_wait(const MemberPair& pair, const PreparedPair& ready) const {
     constexpr std::uint64_t kMaxSame = 16;
     constexpr std::uint64_t kSmall = 4U << 20;
@@ -437,12 +442,12 @@ class Comparison {
     const auto small = [](const TensorFile& file) {
       return file.size() <= kSmall && file.tensor_count() <= kFewTensors;
     };
-    // Tensors that are a pair share their file with others.
+    // Pairs of tensors share their files with others.
     return same_in_a_row_ < kMaxSame && workers_ > 1 && !pair.of_tensors() &&
            small(*ready.actual) && small(*ready.golden);
   }
 
-  // A tensor that is missing is reported by itself, a file as a whole.
+  // A missing tensor is reported by itself, a missing file as a whole.
   Status one_sided(const MemberPair& pair, const DiffOptions& options) {
     const bool tensor = pair.of_tensors();
     if (tensor || sink_.lists_missing()) {
@@ -461,7 +466,7 @@ class Comparison {
     if (list) {
       selected = *list;
     } else {
-      BTF_ASSIGN(selected, TensorSet::of(*file).select(asked_.tensors.value_or("*")));
+      BTF_ASSIGN(selected, TensorSet::of(*file).select(requested_.tensors.value_or("*")));
     }
     for (const std::uint64_t index : selected) {
       BTF_ASSIGN(const TensorInfo tensor, file->tensor(index));
@@ -475,7 +480,7 @@ class Comparison {
   Status take_others() {
     for (std::size_t i = 0; i < found_.others.size(); ++i) {
       FilePair& pair = found_.others[i];
-      if (!asked_.pick) pair.number = found_.pairs.size() + i;
+      if (!requested_.pick) pair.number = found_.pairs.size() + i;
       const Result<PairOutcome> outcome = compare_bytes(pair);
       if (outcome && outcome->result == PairResult::same) continue;
       begin(pair);
@@ -486,21 +491,21 @@ class Comparison {
 
   TensorSet& actual_;
   TensorSet& golden_;
-  const SetDiffOptions& asked_;
+  const SetDiffOptions& requested_;
   FilePairs found_;
   SetDiffSink& sink_;
-  bool index_;  // golden is one
+  bool index_;  // golden is an index
   PairPreparation preparation_;
-  PickedPairs picked_;
+  ShardSelection picked_;
   DiffOptions options_;
   unsigned workers_;
-  FilePair pair_;               // the one that is reported
-  std::uint64_t troubled_ = 0;  // of its tensors
+  FilePair pair_;               // the pair being reported
+  std::uint64_t troubled_ = 0;  // how many of its tensors have trouble
   std::string first_trouble_;
-  std::uint64_t same_in_a_row_ = UINT64_MAX / 2;  // pairs; none has differed yet
+  std::uint64_t same_in_a_row_ = UINT64_MAX / 2;  // pairs; no pair has differed yet
   bool same_ = true;
   std::uint64_t compared_ = 0;  // elements
-  PairQueue queue_;             // the last: it ends first
+  PairQueue queue_;             // last member, so that it is destroyed first
 };
 
 }  // namespace

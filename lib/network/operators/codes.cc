@@ -1,4 +1,4 @@
-// Codes and the numbers that they stand for: scales, zero points, and products of codes.
+// Codes and their numbers: scales, zero points, and products of codes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,14 +14,14 @@
 namespace btf::network {
 namespace {
 
-// A code of an integer type: rounded to even, and kept within its range. `x` is the number over its
-// scale.
+// A code of an integer type: rounded to even and clamped to the range. `x` is the number divided by
+// its scale.
 Estimate coded(const Estimate& x, double zero_point, DType dtype);
 
-// One scale (and zero point) for all, for each index of an axis, or for each block of it.
+// Scale and zero point: one for all, for each index of an axis, or for each block of an axis.
 class CodeScales {
  public:
-  // An error: they do not fit the data.
+  // Fails if they do not fit the data.
   static Result<CodeScales> of(Tensor& scale, Tensor* zero_point, const Dims& data,
                                std::int64_t axis, std::int64_t block);
 
@@ -38,14 +38,14 @@ class CodeScales {
   Dims data_{};
   std::size_t axis_ = 0;
   std::uint64_t block_ = 0;  // 0: no blocks
-  std::uint64_t inner_ = 1;  // elements behind the axis
+  std::uint64_t inner_ = 1;  // elements after the axis
 };
 
-// A tensor of codes as code - zero point, exactly.
-class Shifted final : public Tensor {
+// A tensor of codes minus the zero point, exactly.
+class CenteredCodes final : public Tensor {
  public:
   // `zero_points`: one, or one for each index of `axis`.
-  Shifted(Tensor& codes, Tensor* zero_points, std::size_t axis);
+  CenteredCodes(Tensor& codes, Tensor* zero_points, std::size_t axis);
   Estimate at(std::uint64_t number) override;
   Operand operand(std::uint64_t number) override { return {at(number).value, 0, 0}; }
 
@@ -55,12 +55,12 @@ class Shifted final : public Tensor {
   std::uint64_t inner_ = 1;
   std::uint64_t indices_ = 1;
 };
-MadeOperator make_integer_matmul(const Call& call);
-MadeOperator make_integer_conv(const Call& call);
-MadeOperator make_coded_matmul(const Call& call);
-MadeOperator make_coded_conv(const Call& call);
+OperatorResult make_integer_matmul(const Call& call);
+OperatorResult make_integer_conv(const Call& call);
+OperatorResult make_coded_matmul(const Call& call);
+OperatorResult make_coded_conv(const Call& call);
 
-// Quotients and multipliers are float32's.
+// Quotients and multipliers are float32.
 constexpr double kQuotient = 4 * kFloat32;
 
 struct CodeRange {
@@ -80,9 +80,9 @@ bool is_code(DType dtype) {
   return !row.floating() && row.kind != NumberKind::boolean && row.bits <= 16;
 }
 
-class Quantised final : public Operator {
+class QuantizeOp final : public Operator {
  public:
-  Quantised(Tensor& x, CodeScales scales, DType dtype)
+  QuantizeOp(Tensor& x, CodeScales scales, DType dtype)
       : Operator({x.dims(), dtype}), x_(x), scales_(std::move(scales)) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
@@ -98,9 +98,9 @@ class Quantised final : public Operator {
   CodeScales scales_;
 };
 
-class Dequantised final : public Operator {
+class DequantizeOp final : public Operator {
  public:
-  Dequantised(Tensor& codes, CodeScales scales, DType dtype, const Arithmetic& arithmetic)
+  DequantizeOp(Tensor& codes, CodeScales scales, DType dtype, const Arithmetic& arithmetic)
       : Operator({codes.dims(), dtype}),
         codes_(codes),
         scales_(std::move(scales)),
@@ -120,10 +120,10 @@ class Dequantised final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-// The scale and the zero point of a whole tensor: codes, scale, zero point.
-class DynamicallyQuantised final : public Operator {
+// The scale and the zero point of a whole tensor: the outputs are codes, scale and zero point.
+class DynamicQuantizeOp final : public Operator {
  public:
-  explicit DynamicallyQuantised(Tensor& x)
+  explicit DynamicQuantizeOp(Tensor& x)
       : Operator({{x.dims(), DType::uint8}, {{}, DType::float32}, {{}, DType::uint8}}), x_(x) {}
 
   Estimate element(std::size_t output, std::uint64_t number) override {
@@ -169,14 +169,14 @@ Result<CodeScales> scales_of(const Call& call, const Tensor& x) {
 }
 
 Estimate coded(const Estimate& x, double zero_point, DType dtype) {
-  // NaN becomes whatever a device makes of it.
+  // The code of NaN depends on the device.
   if (std::isnan(x.value)) return {x.value, HUGE_VAL};
   const auto [least, most] = range_of(dtype);
   const auto code = [&](double quotient) {
     return std::clamp(std::nearbyint(quotient) + zero_point, least, most);
   };
   const double value = code(x.value);
-  // Near a half, a device may find the neighbour.
+  // Near a half, a device may choose the neighbour.
   return {value, std::max(std::abs(code(x.value - x.error) - value),
                           std::abs(code(x.value + x.error) - value))};
 }
@@ -214,21 +214,21 @@ std::uint64_t CodeScales::place(std::uint64_t number) const {
   return scale_->elements() == 1 ? 0 : number / inner_ % data_[axis_];
 }
 
-Shifted::Shifted(Tensor& codes, Tensor* zero_points, std::size_t axis)
+CenteredCodes::CenteredCodes(Tensor& codes, Tensor* zero_points, std::size_t axis)
     : Tensor(codes.dims(), DType::int32), codes_(codes), zero_points_(zero_points) {
   if (zero_points == nullptr || zero_points->elements() == 1) return;
   indices_ = codes.dims()[axis];
   for (std::size_t d = axis + 1; d < codes.rank(); ++d) inner_ *= codes.dims()[d];
 }
 
-Estimate Shifted::at(std::uint64_t number) {
+Estimate CenteredCodes::at(std::uint64_t number) {
   const Estimate code = codes_.at(number);
   if (zero_points_ == nullptr) return code;
   const std::uint64_t which = zero_points_->elements() == 1 ? 0 : number / inner_ % indices_;
   return {code.value - zero_points_->value(which), code.error};
 }
 
-MadeOperator make_quantize(const Call& call) {
+OperatorResult make_quantize(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(CodeScales scales, scales_of(call, *x));
   DType dtype = call.has_input(2) ? call.inputs[2]->dtype() : DType::uint8;
@@ -239,23 +239,23 @@ MadeOperator make_quantize(const Call& call) {
     dtype = *type->dtype;
   }
   if (!is_code(dtype)) return not_computed("its codes are no integers of up to 16 bits");
-  return std::make_unique<Quantised>(*x, std::move(scales), dtype);
+  return std::make_unique<QuantizeOp>(*x, std::move(scales), dtype);
 }
 
-MadeOperator make_dequantize(const Call& call) {
+OperatorResult make_dequantize(const Call& call) {
   BTF_ASSIGN(Tensor* const codes, call.input(0));
   BTF_ASSIGN(CodeScales scales, scales_of(call, *codes));
-  return std::make_unique<Dequantised>(*codes, std::move(scales), call.inputs[1]->dtype(),
-                                       call.arithmetic);
+  return std::make_unique<DequantizeOp>(*codes, std::move(scales), call.inputs[1]->dtype(),
+                                        call.arithmetic);
 }
 
-MadeOperator make_dynamic_quantize(const Call& call) {
+OperatorResult make_dynamic_quantize(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_TRY(check_terms(x->elements()));
-  return std::make_unique<DynamicallyQuantised>(*x);
+  return std::make_unique<DynamicQuantizeOp>(*x);
 }
 
-// Numbers to other types and back.
+// Conversion to other types.
 
 class Cast final : public Operator {
  public:
@@ -277,7 +277,7 @@ class Cast final : public Operator {
     const double whole = std::trunc(x.value);
     const double reach = std::max(std::abs(std::trunc(x.value + x.error) - whole),
                                   std::abs(std::trunc(x.value - x.error) - whole));
-    // What a type cannot hold becomes one thing here and another there.
+    // Numbers that a type cannot hold become different things on different devices.
     if (x_.floating() && (whole < least_ || whole > most_)) return {whole, std::abs(whole) + most_};
     if (x_.floating()) return {whole, reach};
     const double codes = most_ - least_ + 1;
@@ -295,7 +295,7 @@ class Cast final : public Operator {
     return {x.value, x.error + (exact ? 0 : half)};
   }
 
-  // The largest number of types with Inf, which is what is beyond it.
+  // The largest number of types with Inf, beyond which results are Inf.
   double largest() const {
     if (to_.fp.specials != FloatSpecials::ieee) return std::numeric_limits<double>::infinity();
     return std::ldexp(2 - std::ldexp(1.0, -static_cast<int>(to_.fp.mantissa_bits)),
@@ -308,14 +308,14 @@ class Cast final : public Operator {
   double most_ = 0;
 };
 
-MadeOperator make_cast(const Call& call) {
+OperatorResult make_cast(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const OnnxType* const type = find_onnx_type(static_cast<std::uint64_t>(call.integer("to", 0)));
   if (type == nullptr || !type->dtype) return not_computed("its target type is not supported");
   return std::make_unique<Cast>(*x, *type->dtype);
 }
 
-MadeOperator make_cast_like(const Call& call) {
+OperatorResult make_cast_like(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const like, call.input(1));
   return std::make_unique<Cast>(*x, like->dtype());
@@ -341,10 +341,10 @@ std::span<const OperatorRow> coding_rows() { return kCodingRows; }
 
 namespace {
 
-// Products of codes: the sums are whole numbers, and exact.
+// Products of codes: the sums are integers, and exact.
 
-// A product of what codes stand for, made by the operator for floats on codes less zero points. It
-// owns these.
+// A product of dequantised numbers, computed by the float operator on codes minus zero points. Owns
+// these tensors.
 class IntegerProduct final : public Operator {
  public:
   IntegerProduct(std::unique_ptr<Tensor> a, std::unique_ptr<Tensor> b,
@@ -355,7 +355,7 @@ class IntegerProduct final : public Operator {
         product_(std::move(product)) {}
 
   Estimate element(std::size_t output, std::uint64_t number) override {
-    // Whole numbers do not have the error of floats.
+    // Integers do not have the errors of floats.
     return {product_->element(output, number).value, 0};
   }
 
@@ -375,8 +375,8 @@ Result<std::unique_ptr<IntegerProduct>> integer_product(const Call& call, Tensor
   const std::size_t a_axis = a.rank() < 2 ? 0 : a.rank() - 2;
   if (!fits(a, a_zero, a_axis) || !fits(b, b_zero, b_axis))
     return not_computed("its zero points do not fit its codes");
-  auto left = std::make_unique<Shifted>(a, a_zero, a_axis);
-  auto right = std::make_unique<Shifted>(b, b_zero, b_axis);
+  auto left = std::make_unique<CenteredCodes>(a, a_zero, a_axis);
+  auto right = std::make_unique<CenteredCodes>(b, b_zero, b_axis);
   Call inner{.op = call.op,
              .version = call.version,
              .inputs = {left.get(), right.get()},
@@ -387,8 +387,8 @@ Result<std::unique_ptr<IntegerProduct>> integer_product(const Call& call, Tensor
   return std::make_unique<IntegerProduct>(std::move(left), std::move(right), std::move(product));
 }
 
-// Sums to codes again, by a scale for each channel.
-class Requantised final : public Operator {
+// Turns sums into codes, by a scale for each channel.
+class RequantizeOp final : public Operator {
  public:
   struct Scales {
     double x = 1;
@@ -398,9 +398,9 @@ class Requantised final : public Operator {
     Tensor* bias = nullptr;
   };
 
-  // `channels` elements of the dim that scales are of, which has `inner` behind it.
-  Requantised(std::unique_ptr<Operator> sums, const Scales& scales, std::uint64_t channels,
-              std::uint64_t inner, DType dtype)
+  // `channels` elements of the dim with scales, each followed by `inner` elements.
+  RequantizeOp(std::unique_ptr<Operator> sums, const Scales& scales, std::uint64_t channels,
+               std::uint64_t inner, DType dtype)
       : Operator({sums->outputs()[0].dims, dtype}),
         sums_(std::move(sums)),
         scales_(scales),
@@ -426,7 +426,7 @@ class Requantised final : public Operator {
 
 // Inputs: x, its scale, its zero point, w, its scale, its zero point, the result's scale and zero
 // point.
-MadeOperator coded_product(const Call& call, bool matrices) {
+OperatorResult coded_product(const Call& call, bool matrices) {
   std::array<Tensor*, 8> in{};
   for (std::size_t i = 0; i < in.size(); ++i) {
     BTF_ASSIGN(in[i], call.input(i));
@@ -446,13 +446,13 @@ MadeOperator coded_product(const Call& call, bool matrices) {
   if ((in[4]->elements() != 1 && in[4]->elements() != channels) ||
       (bias != nullptr && bias->elements() != channels))
     return not_computed("its scales or its bias do not fit its channels");
-  return std::make_unique<Requantised>(
+  return std::make_unique<RequantizeOp>(
       std::move(sums),
-      Requantised::Scales{in[1]->value(0), in[4], in[6]->value(0), in[7]->value(0), bias}, channels,
-      inner, in[7]->dtype());
+      RequantizeOp::Scales{in[1]->value(0), in[4], in[6]->value(0), in[7]->value(0), bias},
+      channels, inner, in[7]->dtype());
 }
 
-MadeOperator make_integer_matmul(const Call& call) {
+OperatorResult make_integer_matmul(const Call& call) {
   BTF_ASSIGN(Tensor* const a, call.input(0));
   BTF_ASSIGN(Tensor* const b, call.input(1));
   return integer_product(call, *a, call.has_input(2) ? call.inputs[2] : nullptr, *b,
@@ -460,15 +460,15 @@ MadeOperator make_integer_matmul(const Call& call) {
                          b->rank() < 2 ? 0 : b->rank() - 1, make_matmul);
 }
 
-MadeOperator make_integer_conv(const Call& call) {
+OperatorResult make_integer_conv(const Call& call) {
   BTF_ASSIGN(Tensor* const a, call.input(0));
   BTF_ASSIGN(Tensor* const b, call.input(1));
   return integer_product(call, *a, call.has_input(2) ? call.inputs[2] : nullptr, *b,
                          call.has_input(3) ? call.inputs[3] : nullptr, 0, make_conv);
 }
 
-MadeOperator make_coded_matmul(const Call& call) { return coded_product(call, true); }
-MadeOperator make_coded_conv(const Call& call) { return coded_product(call, false); }
+OperatorResult make_coded_matmul(const Call& call) { return coded_product(call, true); }
+OperatorResult make_coded_conv(const Call& call) { return coded_product(call, false); }
 
 }  // namespace
 }  // namespace btf::network

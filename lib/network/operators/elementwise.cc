@@ -1,4 +1,4 @@
-// Operators of one element, and of elements at one place.
+// Elementwise operators with one or several inputs.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -13,11 +13,11 @@ namespace btf::network {
 namespace {
 
 enum class BinaryKind : std::uint8_t {
-  exact,    // a choice of one: nothing is rounded
+  exact,    // one of the inputs: nothing is rounded
   rounded,  // one operation
-  power,    // of a library: by exp(b log a)
+  power,    // a library function: exp(b log a)
   flag,     // true or false
-  bits,     // of integers
+  bits,     // integers only
 };
 
 struct BinaryFunction {
@@ -29,8 +29,8 @@ struct BinaryFunction {
 };
 
 std::int64_t whole_number(double x) {
-  constexpr double kMost = 0x1p62;
-  return std::isnan(x) ? 0 : static_cast<std::int64_t>(std::clamp(x, -kMost, kMost));
+  constexpr double kMax = 0x1p62;
+  return std::isnan(x) ? 0 : static_cast<std::int64_t>(std::clamp(x, -kMax, kMax));
 }
 
 double divide(double a, double b, bool integers) {
@@ -38,7 +38,7 @@ double divide(double a, double b, bool integers) {
   return b == 0 ? 0 : std::trunc(a / b);
 }
 
-// The result has the sign of the divisor, as Python's %.
+// The result has the sign of the divisor, like Python's %.
 double modulo(double a, double b, bool) {
   if (b == 0) return std::numeric_limits<double>::quiet_NaN();
   const double rest = std::fmod(a, b);
@@ -91,8 +91,8 @@ constexpr auto kBinary = std::to_array<BinaryFunction>({
      }},
 });
 
-// The most that errors of both arguments can do, which is at one of the corners where the function
-// is monotonous.
+// The largest effect of errors of both arguments, which occurs at a corner where the function is
+// monotonic.
 double carried(const BinaryFunction& function, const Estimate& a, const Estimate& b, bool integers,
                double value) {
   if (a.error == 0 && b.error == 0) return 0;
@@ -108,12 +108,12 @@ double carried(const BinaryFunction& function, const Estimate& a, const Estimate
 struct BroadcastInput {
   Tensor* tensor = nullptr;
   Broadcast place;
-  Dims dims{};  // as they are broadcast
+  Dims dims{};  // after broadcasting
 };
 
-class Folded final : public Operator {
+class FoldOp final : public Operator {
  public:
-  Folded(const BinaryFunction& function, std::vector<BroadcastInput> inputs, Output output,
+  FoldOp(const BinaryFunction& function, std::vector<BroadcastInput> inputs, Output output,
          const Arithmetic& arithmetic)
       : Operator(std::move(output)),
         function_(function),
@@ -156,7 +156,7 @@ class Folded final : public Operator {
     found.error = carried(function_, a, b, integers_, found.value);
     if (integers_ || !std::isfinite(found.value)) return found;
     if (function_.kind == BinaryKind::rounded)
-      // A product of two that were rounded in between is off by more than one half step.
+      // A product of two numbers that were rounded in between has more than half a step of error.
       return rounded(rounded(found, arithmetic_), arithmetic_);
     if (function_.kind == BinaryKind::power) {
       constexpr double kLibrary = 4;
@@ -172,7 +172,7 @@ class Folded final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-// Before version 7, the second one's dims stood at `axis` of the first one's.
+// Before version 7, the dims of the second input began at `axis` of the first.
 Result<Dims> placed_at_axis(const Call& call, const Dims& first, const Dims& second) {
   if (call.version >= 7 || call.integer("broadcast", 0) == 0 || !call.has("axis")) return second;
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", 0), first.size()));
@@ -183,7 +183,7 @@ Result<Dims> placed_at_axis(const Call& call, const Dims& first, const Dims& sec
 }
 
 template <std::size_t I>
-MadeOperator make_folded(const Call& call) {
+OperatorResult make_folded(const Call& call) {
   constexpr const BinaryFunction& kFunction = kBinary[I];
   const std::size_t count = kFunction.variadic ? call.inputs.size() : 2;
   if (count == 0) return not_computed("it has no inputs");
@@ -201,12 +201,12 @@ MadeOperator make_folded(const Call& call) {
   for (std::size_t i = 0; i < count; ++i)
     inputs.push_back({call.inputs[i], Broadcast(placed[i], dims), placed[i]});
   const DType dtype = kFunction.kind == BinaryKind::flag ? DType::boolean : call.inputs[0]->dtype();
-  return std::make_unique<Folded>(kFunction, std::move(inputs), Operator::Output{dims, dtype},
+  return std::make_unique<FoldOp>(kFunction, std::move(inputs), Operator::Output{dims, dtype},
                                   call.arithmetic);
 }
 
 // fmod keeps the sign of the dividend.
-MadeOperator make_mod(const Call& call) {
+OperatorResult make_mod(const Call& call) {
   static constexpr BinaryFunction kRemainder{
       "Mod", BinaryKind::exact, [](double a, double b, bool) { return std::fmod(a, b); }};
   BTF_ASSIGN(std::unique_ptr<Operator> plain, make_folded<5>(call));
@@ -215,13 +215,13 @@ MadeOperator make_mod(const Call& call) {
   const Operator::Output output = plain->outputs()[0];
   for (Tensor* const tensor : {call.inputs[0], call.inputs[1]})
     inputs.push_back({tensor, Broadcast(tensor->dims(), output.dims), tensor->dims()});
-  return std::make_unique<Folded>(kRemainder, std::move(inputs), output, call.arithmetic);
+  return std::make_unique<FoldOp>(kRemainder, std::move(inputs), output, call.arithmetic);
 }
 static_assert(kBinary[5].name == "Mod");
 
-class BitShifted final : public Operator {
+class BitShiftOp final : public Operator {
  public:
-  BitShifted(BroadcastInput x, BroadcastInput by, bool left, Output output)
+  BitShiftOp(BroadcastInput x, BroadcastInput by, bool left, Output output)
       : Operator(std::move(output)), x_(std::move(x)), by_(std::move(by)), left_(left) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
@@ -240,19 +240,19 @@ class BitShifted final : public Operator {
   bool left_;
 };
 
-MadeOperator make_shift(const Call& call) {
+OperatorResult make_shift(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const by, call.input(1));
   BTF_ASSIGN(const Dims dims, broadcast(x->dims(), by->dims()));
-  return std::make_unique<BitShifted>(BroadcastInput{x, Broadcast(x->dims(), dims)},
+  return std::make_unique<BitShiftOp>(BroadcastInput{x, Broadcast(x->dims(), dims)},
                                       BroadcastInput{by, Broadcast(by->dims(), dims)},
                                       call.text("direction", "LEFT") == "LEFT",
                                       Operator::Output{dims, x->dtype()});
 }
 
-class Chosen final : public Operator {
+class WhereOp final : public Operator {
  public:
-  Chosen(std::array<BroadcastInput, 3> inputs, Output output)
+  WhereOp(std::array<BroadcastInput, 3> inputs, Output output)
       : Operator(std::move(output)), inputs_(std::move(inputs)) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
@@ -262,7 +262,7 @@ class Chosen final : public Operator {
     const Estimate condition = at(0);
     if (std::isnan(condition.value)) return condition;
     Estimate chosen = condition.value != 0 ? at(1) : at(2);
-    // What is compared may be so close that a device finds the other.
+    // Numbers may be so close that a device decides the comparison differently.
     if (condition.error >= 1) chosen.error += std::abs(at(1).value - at(2).value);
     return chosen;
   }
@@ -280,7 +280,7 @@ class Chosen final : public Operator {
   std::array<BroadcastInput, 3> inputs_;
 };
 
-MadeOperator make_where(const Call& call) {
+OperatorResult make_where(const Call& call) {
   Dims dims;
   for (std::size_t i = 0; i < 3; ++i) {
     BTF_ASSIGN(Tensor* const tensor, call.input(i));
@@ -289,13 +289,13 @@ MadeOperator make_where(const Call& call) {
   std::array<BroadcastInput, 3> inputs;
   for (std::size_t i = 0; i < 3; ++i)
     inputs[i] = {call.inputs[i], Broadcast(call.inputs[i]->dims(), dims), call.inputs[i]->dims()};
-  return std::make_unique<Chosen>(std::move(inputs),
-                                  Operator::Output{dims, call.inputs[1]->dtype()});
+  return std::make_unique<WhereOp>(std::move(inputs),
+                                   Operator::Output{dims, call.inputs[1]->dtype()});
 }
 
-class Clipped final : public Operator {
+class ClipOp final : public Operator {
  public:
-  Clipped(Tensor& x, double low, double high, const Arithmetic& arithmetic)
+  ClipOp(Tensor& x, double low, double high, const Arithmetic& arithmetic)
       : Operator({x.dims(), x.dtype()}), x_(x), low_(low), high_(high), arithmetic_(arithmetic) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
@@ -312,7 +312,7 @@ class Clipped final : public Operator {
                 (value == x.value || !x_.floating() ? 0 : arithmetic_.result * std::abs(value))};
   }
 
-  // The limits are no inputs here: rounded, they are in the result, which is rounded too.
+  // The limits are not inputs here. They are in the result, which is rounded anyway.
   std::vector<Dims> places() const override { return {x_.dims()}; }
   void at_places(std::span<const std::span<const double>> inputs,
                  std::span<double> into) const override {
@@ -329,14 +329,14 @@ class Clipped final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-MadeOperator make_clip(const Call& call) {
+OperatorResult make_clip(const Call& call) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   BTF_ASSIGN(Tensor* const x, call.input(0));
   double low = call.real("min", -kInf);
   double high = call.real("max", kInf);
   if (call.has_input(1) && call.inputs[1]->elements() == 1) low = call.inputs[1]->value(0);
   if (call.has_input(2) && call.inputs[2]->elements() == 1) high = call.inputs[2]->value(0);
-  return std::make_unique<Clipped>(*x, low, high, call.arithmetic);
+  return std::make_unique<ClipOp>(*x, low, high, call.arithmetic);
 }
 
 constexpr auto kFoldedRows = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -364,27 +364,27 @@ namespace {
 
 constexpr double kUnaryInf = std::numeric_limits<double>::infinity();
 
-// The two numbers that attributes give, such as alpha and beta.
+// Two numbers from attributes, such as alpha and beta.
 struct UnaryPair {
   double a = 0;
   double b = 0;
 };
 
-// The error of a device's arithmetic beside rounding the result.
+// The error of a device's arithmetic apart from rounding the result.
 enum class UnaryKind : std::uint8_t {
   exact,     // nothing is rounded
   flag,      // true or false
   plain,     // one operation
-  function,  // of a library, which keeps to a few half steps of the result
-  bounded,   // likewise, but of the largest result where the result is near zero: rational
-             // approximations clamp there, so that sigmoid(-30) is 1e-8 and not 1e-13
+  function,  // a library function, precise to a few half steps of the result
+  bounded,   // a library function with an error relative to its largest result: rational
+             // approximations clamp, so that sigmoid(-30) is 1e-8 and not 1e-13
 };
 
 struct UnaryFunction {
   std::string_view name;
   UnaryKind kind{};
   double (*f)(double x, const UnaryPair& c) = nullptr;
-  std::string_view a{};  // the attribute's name
+  std::string_view a{};  // name of the attribute
   double a_default = 0;
   std::string_view b{};
   double b_default = 0;
@@ -470,7 +470,7 @@ constexpr auto kUnary = std::to_array<UnaryFunction>({
      [](double x, UnaryConstants c) { return c.b != 0 ? tanh_gelu(x) : gelu(x); }},
 });
 
-// `f` may have a maximum or a jump within the error of its argument: both ends are asked.
+// `f` may have a maximum or a jump within the error of its argument, so both ends are evaluated.
 double carried_by(const UnaryFunction& function, const UnaryPair& constants, double x, double error,
                   double value) {
   double most = 0;
@@ -489,14 +489,14 @@ class Unary final : public Operator {
         arithmetic_(arithmetic) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
-    // Half steps that libraries' functions are off by.
+    // Errors of library functions in half steps.
     constexpr double kLibrary = 4;
     const Estimate x = x_.at(number);
     const double value = function_.f(x.value, constants_);
     const UnaryKind kind = function_.kind;
     if (kind == UnaryKind::flag || !x_.floating()) return {value, 0};
     const bool library = kind == UnaryKind::function || kind == UnaryKind::bounded;
-    // Arguments are scaled before tables are looked up: by ln 2 or pi.
+    // Arguments are scaled by ln 2 or pi before tables are used.
     const double inner = x.error + (library ? arithmetic_.result * std::abs(x.value) : 0);
     Estimate found{value, inner > 0 && std::isfinite(value)
                               ? carried_by(function_, constants_, x.value, inner, value)
@@ -521,7 +521,7 @@ class Unary final : public Operator {
 };
 
 template <std::size_t I>
-MadeOperator make_unary(const Call& call) {
+OperatorResult make_unary(const Call& call) {
   constexpr const UnaryFunction& kOne = kUnary[I];
   BTF_ASSIGN(Tensor* const x, call.input(0));
   UnaryPair constants{call.real(kOne.a, kOne.a_default), call.real(kOne.b, kOne.b_default)};

@@ -1,4 +1,5 @@
-// Operators whose elements do not depend on those of their inputs: shapes, ranges, constants.
+// Operators whose elements do not depend on elements of their inputs (shapes, ranges, constants),
+// and those that choose elements.
 #include "network/operators/making.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class ListedNumbers final : public Operator {
   std::vector<double> numbers_;
 };
 
-MadeOperator make_shape(const Call& call) {
+OperatorResult make_shape(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const auto rank = static_cast<std::int64_t>(x->rank());
   const auto inside = [&](std::int64_t at) {
@@ -41,23 +42,23 @@ MadeOperator make_shape(const Call& call) {
   return std::make_unique<ListedNumbers>(std::move(sizes), dims, DType::int64);
 }
 
-MadeOperator make_size(const Call& call) {
+OperatorResult make_size(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   return std::make_unique<ListedNumbers>(std::vector{static_cast<double>(x->elements())}, Dims{},
                                          DType::int64);
 }
 
-// One number, or those of a tensor, at every place.
-class Filled final : public Operator {
+// The same number everywhere, or the numbers of a tensor.
+class FillOp final : public Operator {
  public:
-  Filled(double value, Output output) : Operator(std::move(output)), value_(value) {}
+  FillOp(double value, Output output) : Operator(std::move(output)), value_(value) {}
   Estimate element(std::size_t, std::uint64_t) override { return {value_, 0}; }
 
  private:
   double value_;
 };
 
-MadeOperator make_constant_of_shape(const Call& call) {
+OperatorResult make_constant_of_shape(const Call& call) {
   BTF_ASSIGN(const auto shape, call.whole_integers(0));
   Dims dims;
   for (const std::int64_t size : shape) {
@@ -65,12 +66,12 @@ MadeOperator make_constant_of_shape(const Call& call) {
     dims.push_back(static_cast<std::uint64_t>(size));
   }
   const bool given = call.value != nullptr && call.value->elements() == 1;
-  return std::make_unique<Filled>(
+  return std::make_unique<FillOp>(
       given ? call.value->value(0) : 0,
       Operator::Output{std::move(dims), given ? call.value->dtype() : DType::float32});
 }
 
-MadeOperator make_constant(const Call& call) {
+OperatorResult make_constant(const Call& call) {
   if (call.value != nullptr) {
     std::vector<double> numbers;
     for (std::uint64_t i = 0; i < call.value->elements(); ++i)
@@ -92,7 +93,7 @@ MadeOperator make_constant(const Call& call) {
     return std::make_unique<ListedNumbers>(std::move(numbers), dims, DType::int64);
   }
   const auto reals = call.attributes.find("value_floats");
-  if (reals == call.attributes.end()) return not_computed("its value is none of numbers");
+  if (reals == call.attributes.end()) return not_computed("its value is not a number");
   numbers = reals->second.reals;
   const Dims dims{numbers.size()};
   return std::make_unique<ListedNumbers>(std::move(numbers), dims, DType::float32);
@@ -102,7 +103,7 @@ class Range final : public Operator {
  public:
   Range(double start, double step, Output output, const Arithmetic& arithmetic)
       : Operator(std::move(output)), start_(start), step_(step), arithmetic_(arithmetic) {}
-  // Devices add the step up, or multiply it.
+  // Devices add up the step, or multiply it.
   Estimate element(std::size_t, std::uint64_t number) override {
     const auto n = static_cast<double>(number);
     const double value = start_ + n * step_;
@@ -117,16 +118,16 @@ class Range final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-MadeOperator make_range(const Call& call) {
+OperatorResult make_range(const Call& call) {
   std::array<double, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     BTF_ASSIGN(Tensor* const tensor, call.input(i));
-    if (tensor->elements() != 1) return not_computed("its inputs are no single numbers");
+    if (tensor->elements() != 1) return not_computed("its inputs are not single numbers");
     numbers[i] = tensor->value(0);
   }
   const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
-  constexpr double kMost = 0x1p40;
-  if (std::isnan(count) || count > kMost) return not_computed("its range cannot be used");
+  constexpr double kMax = 0x1p40;
+  if (std::isnan(count) || count > kMax) return not_computed("its range cannot be used");
   return std::make_unique<Range>(
       numbers[0], numbers[2],
       Operator::Output{Dims{static_cast<std::uint64_t>(std::max(count, 0.0))},
@@ -148,9 +149,9 @@ class Eye final : public Operator {
   double shift_;
 };
 
-MadeOperator make_eye_like(const Call& call) {
+OperatorResult make_eye_like(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
-  if (x->rank() != 2) return not_computed("its input is no matrix");
+  if (x->rank() != 2) return not_computed("its input is not a matrix");
   DType dtype = x->dtype();
   if (call.has("dtype")) {
     const OnnxType* const type =
@@ -187,8 +188,8 @@ class OneHot final : public Operator {
   double depth_;
 };
 
-MadeOperator make_one_hot(const Call& call) {
-  constexpr double kMost = 0x1p40;
+OperatorResult make_one_hot(const Call& call) {
+  constexpr double kMax = 0x1p40;
   BTF_ASSIGN(Tensor* const indices, call.input(0));
   BTF_ASSIGN(Tensor* const depth, call.input(1));
   BTF_ASSIGN(Tensor* const values, call.input(2));
@@ -196,7 +197,7 @@ MadeOperator make_one_hot(const Call& call) {
   if (depth->elements() != 1 || values->elements() != 2)
     return not_computed("its depth or its values cannot be used");
   const double size = depth->value(0);
-  if (!(size >= 0 && size <= kMost)) return not_computed("its depth cannot be used");
+  if (!(size >= 0 && size <= kMax)) return not_computed("its depth cannot be used");
   Dims dims = indices->dims();
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), static_cast<std::uint64_t>(size));
   return std::make_unique<OneHot>(*indices, *values, axis, std::floor(size),
@@ -219,8 +220,8 @@ std::span<const OperatorRow> making_rows() { return kMakingRows; }
 
 namespace {
 
-// The index of the best, and how far an index may be from it whose number is as good within its
-// error.
+// The index of the best element, and the distance to the furthest index whose number is as good
+// within its error.
 class ArgBest final : public Operator {
  public:
   ArgBest(Tensor& x, Dims dims, Groups groups, bool largest, bool last)
@@ -237,7 +238,7 @@ class ArgBest final : public Operator {
     Largest largest;
     for (std::uint64_t which = 0; which < groups_.size(); ++which) {
       const Estimate x = signed_element(number, which);
-      // What is first among NaN differs.
+      // Which NaN comes first depends on the device.
       if (std::isnan(x.value)) return {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL};
       largest.add(x);
       exact = exact && x.error == 0;
@@ -268,7 +269,7 @@ class ArgBest final : public Operator {
   bool last_;
 };
 
-MadeOperator make_arg(const Call& call, bool largest) {
+OperatorResult make_arg(const Call& call, bool largest) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", 0), x->rank()));
   if (x->elements() == 0) return not_computed("it is empty");
@@ -285,21 +286,21 @@ MadeOperator make_arg(const Call& call, bool largest) {
 }
 
 // The elements of a line, the best first.
-struct Ranked {
+struct RankedLine {
   struct Place {
     std::uint64_t which = 0;
     Estimate number;
   };
   std::vector<Place> places;
-  // By place, what may stand there: bounds in their own order, as they need not be those of the
-  // element that stands there.
+  // Bounds of the value at each place, sorted independently: they need not belong to the element at
+  // that place.
   std::vector<double> low;
   std::vector<double> high;
-  double error = 0;  // of any element, at most
+  double error = 0;  // the largest error of an element
   bool nan = false;
 };
 
-// Kept lines have no more elements than this, together.
+// The limit on the elements of all cached lines.
 constexpr std::uint64_t kMaxRanked = 1U << 20;
 
 class TopK final : public Operator {
@@ -315,8 +316,8 @@ class TopK final : public Operator {
   Estimate element(std::size_t output, std::uint64_t number) override {
     const std::uint64_t group = results_.group_of(number);
     const std::uint64_t rank = results_.which_of(number);
-    const Ranked& ranked = kept_.get(group, [&] { return rank_all(group); });
-    // Where NaN goes differs.
+    const RankedLine& ranked = kept_.get(group, [&] { return rank_all(group); });
+    // The position of NaN depends on the device.
     if (ranked.nan) return {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL};
     const double value = ranked.places[rank].number.value;
     const double low = ranked.low[rank];
@@ -327,13 +328,13 @@ class TopK final : public Operator {
   }
 
  private:
-  // To the furthest element that may stand at this place.
-  static double reach(const Ranked& ranked, std::uint64_t rank) {
+  // The distance to the furthest element that may be at this place.
+  static double reach(const RankedLine& ranked, std::uint64_t rank) {
     const double low = ranked.low[rank];
     const double high = ranked.high[rank];
     const auto own = static_cast<double>(ranked.places[rank].which);
     double most = 0;
-    const auto try_one = [&](const Ranked::Place& place) {
+    const auto try_one = [&](const RankedLine::Place& place) {
       const Estimate& x = place.number;
       if (x.value + x.error >= low && x.value - x.error <= high)
         most = std::max(most, std::abs(static_cast<double>(place.which) - own));
@@ -349,8 +350,8 @@ class TopK final : public Operator {
     return most;
   }
 
-  Ranked rank_all(std::uint64_t group) {
-    Ranked ranked;
+  RankedLine rank_all(std::uint64_t group) {
+    RankedLine ranked;
     for (std::uint64_t which = 0; which < groups_.size(); ++which) {
       const Estimate x = element_of(x_, groups_.element(group, which));
       if (std::isnan(x.value)) return {.places = {}, .low = {}, .high = {}, .nan = true};
@@ -361,7 +362,7 @@ class TopK final : public Operator {
       ranked.error = std::max(ranked.error, x.error);
     }
     std::ranges::stable_sort(ranked.places, std::ranges::greater{},
-                             [](const Ranked::Place& place) { return place.number.value; });
+                             [](const RankedLine::Place& place) { return place.number.value; });
     std::ranges::sort(ranked.low, std::ranges::greater{});
     std::ranges::sort(ranked.high, std::ranges::greater{});
     return ranked;
@@ -371,15 +372,15 @@ class TopK final : public Operator {
   Groups groups_;
   Groups results_;
   double sign_;
-  KeptByGroup<Ranked> kept_;
+  GroupCache<RankedLine> kept_;
 };
 
 }  // namespace
 
-MadeOperator make_arg_max(const Call& call) { return make_arg(call, true); }
-MadeOperator make_arg_min(const Call& call) { return make_arg(call, false); }
+OperatorResult make_arg_max(const Call& call) { return make_arg(call, true); }
+OperatorResult make_arg_min(const Call& call) { return make_arg(call, false); }
 
-MadeOperator make_top_k(const Call& call) {
+OperatorResult make_top_k(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", -1), x->rank()));
   std::int64_t k = call.integer("k", 0);

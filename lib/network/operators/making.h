@@ -1,14 +1,14 @@
-// Operators that make numbers of shapes and indices, and those that choose elements: ArgMax, TopK.
+// Operators that choose elements.
 #pragma once
 
 #include "network/operators/table.h"
 
 namespace btf::network {
 
-// Which elements are the largest: ArgMax and TopK.
+// ArgMax, ArgMin and TopK.
 
-MadeOperator make_arg_max(const Call& call);
-MadeOperator make_arg_min(const Call& call);
-MadeOperator make_top_k(const Call& call);
+OperatorResult make_arg_max(const Call& call);
+OperatorResult make_arg_min(const Call& call);
+OperatorResult make_top_k(const Call& call);
 
 }  // namespace btf::network

@@ -1,4 +1,4 @@
-// Operators whose elements are elements of their inputs: nothing is computed.
+// Operators whose elements are elements of their inputs.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -12,58 +12,58 @@
 namespace btf::network {
 namespace {
 
-// The element of one input that an element of the output is.
-class Moved : public Operator {
+// An operator whose output elements are elements of one input.
+class MoveOp : public Operator {
  public:
-  Moved(Tensor& data, Dims dims) : Operator({std::move(dims), data.dtype()}), data_(data) {}
+  MoveOp(Tensor& data, Dims dims) : Operator({std::move(dims), data.dtype()}), data_(data) {}
 
   Estimate element(std::size_t output, std::uint64_t number) override {
     return data_.at(source(output, number));
   }
 
  protected:
-  Moved(Tensor& data, std::vector<Output> outputs) : Operator(std::move(outputs)), data_(data) {}
+  MoveOp(Tensor& data, std::vector<Output> outputs) : Operator(std::move(outputs)), data_(data) {}
   virtual std::uint64_t source(std::size_t output, std::uint64_t number) const = 0;
 
   Tensor& data_;
 };
 
-// By one index in each dim.
-class MovedByIndex : public Moved {
+// Determines the element by its index.
+class IndexMoveOp : public MoveOp {
  public:
-  using Moved::Moved;
+  using MoveOp::MoveOp;
 
  protected:
   std::uint64_t source(std::size_t output, std::uint64_t number) const override;
-  // In place: from the index of the output to that of the data, of the same rank.
+  // Changes the index of an output in place to that of the data, of the same rank.
   virtual void place(Dims& index) const = 0;
 };
 
-// The rows of several files.
-MadeOperator make_gather(const Call& call);
-MadeOperator make_gather_elements(const Call& call);
-MadeOperator make_gather_nd(const Call& call);
-MadeOperator make_pad(const Call& call);
-MadeOperator make_slice(const Call& call);
-MadeOperator make_slice_by_attributes(const Call& call);
-MadeOperator make_split(const Call& call);
-MadeOperator make_concat(const Call& call);
-MadeOperator make_depth_to_space(const Call& call);
-MadeOperator make_space_to_depth(const Call& call);
-MadeOperator make_reverse_sequence(const Call& call);
-MadeOperator make_trilu(const Call& call);
+// These are defined further down in this file.
+OperatorResult make_gather(const Call& call);
+OperatorResult make_gather_elements(const Call& call);
+OperatorResult make_gather_nd(const Call& call);
+OperatorResult make_pad(const Call& call);
+OperatorResult make_slice(const Call& call);
+OperatorResult make_slice_by_attributes(const Call& call);
+OperatorResult make_split(const Call& call);
+OperatorResult make_concat(const Call& call);
+OperatorResult make_depth_to_space(const Call& call);
+OperatorResult make_space_to_depth(const Call& call);
+OperatorResult make_reverse_sequence(const Call& call);
+OperatorResult make_trilu(const Call& call);
 
-class SameNumber final : public Moved {
+class SameNumber final : public MoveOp {
  public:
-  using Moved::Moved;
+  using MoveOp::MoveOp;
 
  private:
   std::uint64_t source(std::size_t, std::uint64_t number) const override { return number; }
 };
 
-class Expanded final : public Moved {
+class ExpandOp final : public MoveOp {
  public:
-  Expanded(Tensor& data, const Dims& dims) : Moved(data, dims), place_(data.dims(), dims) {}
+  ExpandOp(Tensor& data, const Dims& dims) : MoveOp(data, dims), place_(data.dims(), dims) {}
 
  private:
   std::uint64_t source(std::size_t, std::uint64_t number) const override {
@@ -72,10 +72,10 @@ class Expanded final : public Moved {
   Broadcast place_;
 };
 
-class Transposed final : public Moved {
+class TransposeOp final : public MoveOp {
  public:
-  Transposed(Tensor& data, const Dims& dims, const std::vector<std::size_t>& order)
-      : Moved(data, dims) {
+  TransposeOp(Tensor& data, const Dims& dims, const std::vector<std::size_t>& order)
+      : MoveOp(data, dims) {
     const Dims strides = row_major_strides(data.dims());
     for (const std::size_t d : order) strides_.push_back(strides[d]);
   }
@@ -88,9 +88,9 @@ class Transposed final : public Moved {
   Dims strides_;
 };
 
-class Tiled final : public MovedByIndex {
+class TileOp final : public IndexMoveOp {
  public:
-  using MovedByIndex::MovedByIndex;
+  using IndexMoveOp::IndexMoveOp;
 
  private:
   void place(Dims& index) const override {
@@ -98,19 +98,19 @@ class Tiled final : public MovedByIndex {
   }
 };
 
-MadeOperator same(Tensor& data, Dims dims) {
+OperatorResult same(Tensor& data, Dims dims) {
   if (element_count(dims) != data.elements())
-    return not_computed("its output " + dims_text(dims) + " has not the elements of " +
+    return not_computed("its output " + dims_text(dims) + " does not have the elements of " +
                         dims_text(data.dims()));
   return std::make_unique<SameNumber>(data, std::move(dims));
 }
 
-MadeOperator make_identity(const Call& call) {
+OperatorResult make_identity(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   return std::make_unique<SameNumber>(*x, x->dims());
 }
 
-MadeOperator make_reshape(const Call& call) {
+OperatorResult make_reshape(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto shape, call.integers_of(1, "shape"));
   const bool zero_is_zero = call.integer("allowzero", 0) != 0;
@@ -136,7 +136,7 @@ MadeOperator make_reshape(const Call& call) {
   return same(*x, std::move(dims));
 }
 
-MadeOperator make_flatten(const Call& call) {
+OperatorResult make_flatten(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const auto rank = static_cast<std::int64_t>(x->rank());
   std::int64_t axis = call.integer("axis", 1);
@@ -148,7 +148,7 @@ MadeOperator make_flatten(const Call& call) {
   return same(*x, std::move(dims));
 }
 
-MadeOperator make_squeeze(const Call& call) {
+OperatorResult make_squeeze(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto axes, call.integers_of(1, "axes"));
   std::vector<bool> gone(x->rank(), false);
@@ -164,14 +164,14 @@ MadeOperator make_squeeze(const Call& call) {
   return same(*x, std::move(dims));
 }
 
-MadeOperator make_unsqueeze(const Call& call) {
+OperatorResult make_unsqueeze(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto axes, call.integers_of(1, "axes"));
   const std::size_t rank = x->rank() + axes.size();
   std::vector<bool> made(rank, false);
   for (const std::int64_t axis : axes) {
     BTF_ASSIGN(const std::size_t d, axis_of(axis, rank));
-    if (made[d]) return not_computed("its axes are not different");
+    if (made[d]) return not_computed("its axes are not distinct");
     made[d] = true;
   }
   Dims dims;
@@ -180,7 +180,7 @@ MadeOperator make_unsqueeze(const Call& call) {
   return same(*x, std::move(dims));
 }
 
-MadeOperator make_transpose(const Call& call) {
+OperatorResult make_transpose(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const auto perm = call.integers("perm");
   std::vector<std::size_t> order(x->rank());
@@ -196,10 +196,10 @@ MadeOperator make_transpose(const Call& call) {
   }
   Dims dims;
   for (const std::size_t d : order) dims.push_back(x->dims()[d]);
-  return std::make_unique<Transposed>(*x, dims, order);
+  return std::make_unique<TransposeOp>(*x, dims, order);
 }
 
-MadeOperator make_expand(const Call& call) {
+OperatorResult make_expand(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto shape, call.whole_integers(1));
   Dims wanted;
@@ -208,10 +208,10 @@ MadeOperator make_expand(const Call& call) {
     wanted.push_back(static_cast<std::uint64_t>(size));
   }
   BTF_ASSIGN(const Dims dims, broadcast(x->dims(), wanted));
-  return std::make_unique<Expanded>(*x, dims);
+  return std::make_unique<ExpandOp>(*x, dims);
 }
 
-MadeOperator make_tile(const Call& call) {
+OperatorResult make_tile(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto times, call.whole_integers(1));
   if (times.size() != x->rank()) return not_computed("its repeats do not fit its rank");
@@ -222,7 +222,7 @@ MadeOperator make_tile(const Call& call) {
     if (!size) return not_computed("its repeats cannot be used");
     dims.push_back(*size);
   }
-  return std::make_unique<Tiled>(*x, dims);
+  return std::make_unique<TileOp>(*x, dims);
 }
 
 constexpr auto kMovingRows = std::to_array<OperatorRow>({
@@ -249,7 +249,7 @@ constexpr auto kMovingRows = std::to_array<OperatorRow>({
     {"Trilu", 14, make_trilu, ErrorPropagation::moved},
 });
 
-std::uint64_t MovedByIndex::source(std::size_t output, std::uint64_t number) const {
+std::uint64_t IndexMoveOp::source(std::size_t output, std::uint64_t number) const {
   Dims index = index_of(number, outputs()[output].dims);
   place(index);
   return number_of(index, data_.dims());
@@ -265,9 +265,9 @@ namespace {
 
 constexpr double kNoPart = std::numeric_limits<double>::quiet_NaN();
 
-class Joined final : public Operator {
+class ConcatOp final : public Operator {
  public:
-  Joined(std::vector<Tensor*> parts, std::size_t axis, Output output)
+  ConcatOp(std::vector<Tensor*> parts, std::size_t axis, Output output)
       : Operator(std::move(output)), parts_(std::move(parts)), axis_(axis) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
@@ -285,10 +285,10 @@ class Joined final : public Operator {
   std::size_t axis_;
 };
 
-class Divided final : public Moved {
+class SplitOp final : public MoveOp {
  public:
-  Divided(Tensor& data, std::vector<Output> outputs, std::size_t axis)
-      : Moved(data, std::move(outputs)), axis_(axis) {}
+  SplitOp(Tensor& data, std::vector<Output> outputs, std::size_t axis)
+      : MoveOp(data, std::move(outputs)), axis_(axis) {}
 
  private:
   std::uint64_t source(std::size_t output, std::uint64_t number) const override {
@@ -305,10 +305,10 @@ struct Cut {
   std::int64_t step = 1;
 };
 
-class Sliced final : public MovedByIndex {
+class SliceOp final : public IndexMoveOp {
  public:
-  Sliced(Tensor& data, Dims dims, std::vector<Cut> cuts)
-      : MovedByIndex(data, std::move(dims)), cuts_(std::move(cuts)) {}
+  SliceOp(Tensor& data, Dims dims, std::vector<Cut> cuts)
+      : IndexMoveOp(data, std::move(dims)), cuts_(std::move(cuts)) {}
 
  private:
   void place(Dims& index) const override {
@@ -319,9 +319,9 @@ class Sliced final : public MovedByIndex {
   std::vector<Cut> cuts_;
 };
 
-MadeOperator sliced(Tensor& x, const std::vector<std::int64_t>& starts,
-                    const std::vector<std::int64_t>& ends, std::vector<std::int64_t> axes,
-                    std::vector<std::int64_t> steps) {
+OperatorResult sliced(Tensor& x, const std::vector<std::int64_t>& starts,
+                      const std::vector<std::int64_t>& ends, std::vector<std::int64_t> axes,
+                      std::vector<std::int64_t> steps) {
   if (axes.empty())
     for (std::size_t d = 0; d < starts.size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
   if (steps.empty()) steps.assign(starts.size(), 1);
@@ -333,8 +333,8 @@ MadeOperator sliced(Tensor& x, const std::vector<std::int64_t>& starts,
     BTF_ASSIGN(const std::size_t d, axis_of(axes[i], x.rank()));
     const auto size = static_cast<std::int64_t>(x.dims()[d]);
     const std::int64_t step = steps[i];
-    constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    if (step == 0 || size > kMost) return not_computed("its steps cannot be used");
+    constexpr std::int64_t kMax = std::int64_t{1} << 40;
+    if (step == 0 || size > kMax) return not_computed("its steps cannot be used");
     if (size == 0) continue;
     const auto from_end = [&](std::int64_t at) { return at < 0 ? at + size : at; };
     const std::int64_t low = step > 0 ? 0 : -1;
@@ -343,19 +343,19 @@ MadeOperator sliced(Tensor& x, const std::vector<std::int64_t>& starts,
         std::clamp(from_end(starts[i]), std::int64_t{0}, step > 0 ? size : size - 1);
     const std::int64_t end = std::clamp(from_end(ends[i]), low, high);
     const std::int64_t reach = step > 0 ? end - first : first - end;
-    const std::int64_t stride = std::min(step > 0 ? step : -std::max(step, -kMost), kMost);
+    const std::int64_t stride = std::min(step > 0 ? step : -std::max(step, -kMax), kMax);
     dims[d] = reach <= 0 ? 0 : static_cast<std::uint64_t>((reach + stride - 1) / stride);
     cuts[d] = {first, step > 0 ? stride : -stride};
   }
-  return std::make_unique<Sliced>(x, std::move(dims), std::move(cuts));
+  return std::make_unique<SliceOp>(x, std::move(dims), std::move(cuts));
 }
 
 enum class PadMode : std::uint8_t { constant, reflect, edge, wrap };
 
-class Padded final : public Operator {
+class PadOp final : public Operator {
  public:
-  Padded(Tensor& data, Tensor* value, double constant, PadMode mode,
-         std::vector<std::int64_t> begins, Dims dims)
+  PadOp(Tensor& data, Tensor* value, double constant, PadMode mode,
+        std::vector<std::int64_t> begins, Dims dims)
       : Operator({std::move(dims), data.dtype()}),
         data_(data),
         value_(value),
@@ -395,12 +395,12 @@ class Padded final : public Operator {
   std::vector<std::int64_t> begins_;
 };
 
-// A block of an image to channels, or back. `blocks_last`: the channels' first dim is that of the
+// DepthToSpace and SpaceToDepth. `depth_first`: the first dim of the channels is the depth, not the
 // block.
-class Blocks final : public MovedByIndex {
+class Blocks final : public IndexMoveOp {
  public:
   Blocks(Tensor& data, Dims dims, std::uint64_t block, bool to_depth, bool depth_first)
-      : MovedByIndex(data, std::move(dims)),
+      : IndexMoveOp(data, std::move(dims)),
         block_(block),
         to_depth_(to_depth),
         depth_first_(depth_first) {}
@@ -425,7 +425,7 @@ class Blocks final : public MovedByIndex {
   bool depth_first_;
 };
 
-MadeOperator make_concat(const Call& call) {
+OperatorResult make_concat(const Call& call) {
   BTF_ASSIGN(Tensor* const first, call.input(0));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", 1), first->rank()));
   Dims dims = first->dims();
@@ -439,10 +439,10 @@ MadeOperator make_concat(const Call& call) {
     if (own != dims || !size) return not_computed("its inputs do not fit together");
     dims[axis] = *size;
   }
-  return std::make_unique<Joined>(call.inputs, axis, Operator::Output{dims, first->dtype()});
+  return std::make_unique<ConcatOp>(call.inputs, axis, Operator::Output{dims, first->dtype()});
 }
 
-MadeOperator make_split(const Call& call) {
+OperatorResult make_split(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", 0), x->rank()));
   BTF_ASSIGN(std::vector<std::int64_t> sizes, call.integers_of(1, "split"));
@@ -464,15 +464,15 @@ MadeOperator make_split(const Call& call) {
     dims[axis] = static_cast<std::uint64_t>(part);
     outputs.push_back({std::move(dims), x->dtype()});
   }
-  return std::make_unique<Divided>(*x, std::move(outputs), axis);
+  return std::make_unique<SplitOp>(*x, std::move(outputs), axis);
 }
 
-MadeOperator make_slice_by_attributes(const Call& call) {
+OperatorResult make_slice_by_attributes(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   return sliced(*x, call.integers("starts"), call.integers("ends"), call.integers("axes"), {});
 }
 
-MadeOperator make_slice(const Call& call) {
+OperatorResult make_slice(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto starts, call.whole_integers(1));
   BTF_ASSIGN(const auto ends, call.whole_integers(2));
@@ -481,7 +481,7 @@ MadeOperator make_slice(const Call& call) {
   return sliced(*x, starts, ends, std::move(axes), std::move(steps));
 }
 
-MadeOperator make_pad(const Call& call) {
+OperatorResult make_pad(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(std::vector<std::int64_t> pads, call.integers_of(1, "pads"));
   BTF_ASSIGN(const auto axes, call.integers_of(3, ""));
@@ -490,11 +490,11 @@ MadeOperator make_pad(const Call& call) {
   if (pads.size() != 2 * count) return not_computed("its pads do not fit its rank");
   std::vector<std::int64_t> begins(rank, 0);
   Dims dims = x->dims();
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
   for (std::size_t i = 0; i < count; ++i) {
     BTF_ASSIGN(const std::size_t d,
                axis_of(axes.empty() ? static_cast<std::int64_t>(i) : axes[i], rank));
-    if (std::abs(pads[i]) > kMost || std::abs(pads[i + count]) > kMost || dims[d] > kMost)
+    if (std::abs(pads[i]) > kMax || std::abs(pads[i + count]) > kMax || dims[d] > kMax)
       return not_computed("its pads cannot be used");
     begins[d] = pads[i];
     const std::int64_t size = static_cast<std::int64_t>(dims[d]) + pads[i] + pads[i + count];
@@ -510,42 +510,44 @@ MadeOperator make_pad(const Call& call) {
     return not_computed("its mode '" + mode + "' is not computed here");
   Tensor* const value =
       call.has_input(2) && call.inputs[2]->elements() > 0 ? call.inputs[2] : nullptr;
-  return std::make_unique<Padded>(*x, value, call.real("value", 0), kind, std::move(begins),
-                                  std::move(dims));
+  return std::make_unique<PadOp>(*x, value, call.real("value", 0), kind, std::move(begins),
+                                 std::move(dims));
 }
 
-MadeOperator make_depth_to_space(const Call& call) {
+OperatorResult make_depth_to_space(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const std::int64_t block = call.integer("blocksize", 0);
-  if (x->rank() != 4 || block < 1 || block > 1 << 15) return not_computed("it is no image");
+  if (x->rank() != 4 || block < 1 || block > 1 << 15)
+    return not_computed("its input is not an image");
   const auto size = static_cast<std::uint64_t>(block);
   const Dims& own = x->dims();
   const Checked high = checked_mul(own[2], size);
   const Checked wide = checked_mul(own[3], size);
   if (own[1] % (size * size) != 0 || !high || !wide)
-    return not_computed("its channels are no blocks");
+    return not_computed("its channels cannot be divided into blocks");
   return std::make_unique<Blocks>(*x, Dims{own[0], own[1] / (size * size), *high, *wide}, size,
                                   false, call.text("mode", "DCR") == "DCR");
 }
 
-MadeOperator make_space_to_depth(const Call& call) {
+OperatorResult make_space_to_depth(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const std::int64_t block = call.integer("blocksize", 0);
-  if (x->rank() != 4 || block < 1 || block > 1 << 15) return not_computed("it is no image");
+  if (x->rank() != 4 || block < 1 || block > 1 << 15)
+    return not_computed("its input is not an image");
   const auto size = static_cast<std::uint64_t>(block);
   const Dims& own = x->dims();
   const Checked channels = checked_mul(own[1], size * size);
   if (own[2] % size != 0 || own[3] % size != 0 || !channels)
-    return not_computed("its image is no whole blocks");
+    return not_computed("its image cannot be divided into blocks");
   return std::make_unique<Blocks>(*x, Dims{own[0], *channels, own[2] / size, own[3] / size}, size,
                                   true, true);
 }
 
-// Elements whose place other tensors say: Gather and its kin.
+// Elements whose places are given by other tensors: Gather and similar operators.
 
 constexpr double kNoIndex = std::numeric_limits<double>::quiet_NaN();
 
-// An index out of a tensor, which counts from the end if it is negative. Nothing: it is outside.
+// An index from a tensor, counted from the end if negative; unset if it is out of range.
 std::optional<std::uint64_t> index_in(double index, std::uint64_t size) {
   const auto all = static_cast<double>(size);
   const double at = index < 0 ? index + all : index;
@@ -553,9 +555,9 @@ std::optional<std::uint64_t> index_in(double index, std::uint64_t size) {
   return static_cast<std::uint64_t>(at);
 }
 
-class Gathered final : public Operator {
+class GatherOp final : public Operator {
  public:
-  Gathered(Tensor& data, Tensor& indices, std::size_t axis, Output output)
+  GatherOp(Tensor& data, Tensor& indices, std::size_t axis, Output output)
       : Operator(std::move(output)), data_(data), indices_(indices), axis_(axis) {
     for (std::size_t d = axis + 1; d < data.rank(); ++d) inner_ *= data.dims()[d];
   }
@@ -576,9 +578,9 @@ class Gathered final : public Operator {
   std::uint64_t inner_ = 1;
 };
 
-class GatheredElements final : public Operator {
+class GatherElementsOp final : public Operator {
  public:
-  GatheredElements(Tensor& data, Tensor& indices, std::size_t axis)
+  GatherElementsOp(Tensor& data, Tensor& indices, std::size_t axis)
       : Operator({indices.dims(), data.dtype()}), data_(data), indices_(indices), axis_(axis) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
@@ -595,9 +597,9 @@ class GatheredElements final : public Operator {
   std::size_t axis_;
 };
 
-class GatheredNd final : public Operator {
+class GatherNdOp final : public Operator {
  public:
-  GatheredNd(Tensor& data, Tensor& indices, std::size_t batch, Output output)
+  GatherNdOp(Tensor& data, Tensor& indices, std::size_t batch, Output output)
       : Operator(std::move(output)),
         data_(data),
         indices_(indices),
@@ -626,9 +628,9 @@ class GatheredNd final : public Operator {
   std::uint64_t depth_;
 };
 
-class Reversed final : public Operator {
+class ReverseSequenceOp final : public Operator {
  public:
-  Reversed(Tensor& data, Tensor& lengths, std::size_t batch, std::size_t time)
+  ReverseSequenceOp(Tensor& data, Tensor& lengths, std::size_t batch, std::size_t time)
       : Operator({data.dims(), data.dtype()}),
         data_(data),
         lengths_(lengths),
@@ -671,7 +673,7 @@ class Triangle final : public Operator {
   double shift_;
 };
 
-MadeOperator make_gather(const Call& call) {
+OperatorResult make_gather(const Call& call) {
   BTF_ASSIGN(Tensor* const data, call.input(0));
   BTF_ASSIGN(Tensor* const indices, call.input(1));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", 0), data->rank()));
@@ -679,11 +681,11 @@ MadeOperator make_gather(const Call& call) {
   dims.insert(dims.end(), indices->dims().begin(), indices->dims().end());
   dims.insert(dims.end(), data->dims().begin() + static_cast<std::ptrdiff_t>(axis) + 1,
               data->dims().end());
-  return std::make_unique<Gathered>(*data, *indices, axis,
+  return std::make_unique<GatherOp>(*data, *indices, axis,
                                     Operator::Output{std::move(dims), data->dtype()});
 }
 
-MadeOperator make_gather_elements(const Call& call) {
+OperatorResult make_gather_elements(const Call& call) {
   BTF_ASSIGN(Tensor* const data, call.input(0));
   BTF_ASSIGN(Tensor* const indices, call.input(1));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", 0), data->rank()));
@@ -691,10 +693,10 @@ MadeOperator make_gather_elements(const Call& call) {
   for (std::size_t d = 0; d < data->rank(); ++d)
     if (d != axis && indices->dims()[d] > data->dims()[d])
       return not_computed("its indices reach beyond its data");
-  return std::make_unique<GatheredElements>(*data, *indices, axis);
+  return std::make_unique<GatherElementsOp>(*data, *indices, axis);
 }
 
-MadeOperator make_gather_nd(const Call& call) {
+OperatorResult make_gather_nd(const Call& call) {
   BTF_ASSIGN(Tensor* const data, call.input(0));
   BTF_ASSIGN(Tensor* const indices, call.input(1));
   const std::int64_t batch = call.integer("batch_dims", 0);
@@ -710,23 +712,23 @@ MadeOperator make_gather_nd(const Call& call) {
   Dims dims(indices->dims().begin(), indices->dims().end() - 1);
   dims.insert(dims.end(), data->dims().begin() + static_cast<std::ptrdiff_t>(lead + depth),
               data->dims().end());
-  return std::make_unique<GatheredNd>(*data, *indices, lead,
+  return std::make_unique<GatherNdOp>(*data, *indices, lead,
                                       Operator::Output{std::move(dims), data->dtype()});
 }
 
-MadeOperator make_reverse_sequence(const Call& call) {
+OperatorResult make_reverse_sequence(const Call& call) {
   BTF_ASSIGN(Tensor* const data, call.input(0));
   BTF_ASSIGN(Tensor* const lengths, call.input(1));
   BTF_ASSIGN(const std::size_t batch, axis_of(call.integer("batch_axis", 1), data->rank()));
   BTF_ASSIGN(const std::size_t time, axis_of(call.integer("time_axis", 0), data->rank()));
   if (batch == time || lengths->elements() != data->dims()[batch])
     return not_computed("its lengths do not fit its data");
-  return std::make_unique<Reversed>(*data, *lengths, batch, time);
+  return std::make_unique<ReverseSequenceOp>(*data, *lengths, batch, time);
 }
 
-MadeOperator make_trilu(const Call& call) {
+OperatorResult make_trilu(const Call& call) {
   BTF_ASSIGN(Tensor* const data, call.input(0));
-  if (data->rank() < 2) return not_computed("its input is no matrix");
+  if (data->rank() < 2) return not_computed("its input is not a matrix");
   const double shift =
       call.has_input(1) && call.inputs[1]->elements() == 1 ? call.inputs[1]->value(0) : 0;
   return std::make_unique<Triangle>(*data, call.integer("upper", 1) != 0, shift);

@@ -16,7 +16,7 @@
 namespace btf::network {
 namespace {
 
-// Scale and bias of an element: one of them may be missing.
+// Scale and bias of an element; either may be missing.
 struct Affine {
   Tensor* scale = nullptr;
   Tensor* bias = nullptr;
@@ -25,7 +25,7 @@ struct Affine {
   Estimate of(Estimate x, std::uint64_t at, double half_step) const;
 };
 
-// A divisor that is a root of a variance, with what is added to either.
+// The divisor: the root of a variance, including what is added to either.
 struct Deviation {
   double value = 0;
   double low = 0;
@@ -38,16 +38,16 @@ struct Moments {
   Deviation deviation{};
 };
 
-// Instance, group, layer and RMS normalisations differ in their groups, and in where scale and bias
-// stand. Outputs 1 and 2, if there are any, are the mean and the inverse deviation of each group.
-class Normalised final : public Operator {
+// Instance, group, layer and RMS normalisations differ in their groups, and in how scale and bias
+// are indexed. Outputs 1 and 2, if present, are the mean and the inverse deviation of each group.
+class NormalisationOp final : public Operator {
  public:
-  Normalised(std::vector<Output> outputs, Tensor& x, Groups groups, const NormalForm& form,
-             const Arithmetic& arithmetic);
+  NormalisationOp(std::vector<Output> outputs, Tensor& x, Groups groups, const NormalForm& form,
+                  const Arithmetic& arithmetic);
 
   Estimate element(std::size_t output, std::uint64_t number) override;
 
-  // Before scale and bias.
+  // Before scale and bias are applied.
   const Groups* groups() const override { return &groups_; }
   void of_group(std::span<const double> x, std::span<double> into) const override;
   GroupInside inside(std::span<const double> x, const RoundNumber& round) const override;
@@ -61,7 +61,7 @@ class Normalised final : public Operator {
   Groups groups_;
   NormalForm form_;
   const Arithmetic& arithmetic_;
-  KeptByGroup<Moments> kept_;
+  GroupCache<Moments> kept_;
 };
 
 Estimate Affine::of(Estimate x, std::uint64_t at, double half_step) const {
@@ -77,8 +77,8 @@ Estimate Affine::of(Estimate x, std::uint64_t at, double half_step) const {
           x.error + b.error + kFloat32 * (std::abs(x.value) + std::abs(b.value))};
 }
 
-// `spread`: how far the elements' errors take the deviation; `error`: how far rounding takes the
-// variance, which may even be below 0 where the square of a mean was taken off.
+// `spread`: the effect of the elements' errors on the deviation; `error`: the effect of rounding on
+// the variance, which may become negative where the square of a mean was subtracted.
 Deviation deviation_of(double variance, double spread, double error, double epsilon) {
   const double low = std::max(0.0, std::sqrt(variance) - spread);
   const double high = std::sqrt(variance) + spread;
@@ -87,10 +87,10 @@ Deviation deviation_of(double variance, double spread, double error, double epsi
           .high = std::sqrt(high * high + error + epsilon)};
 }
 
-// (x - mean) / deviation, where the difference is off by up to `off`. The error is infinite if the
-// deviation may be 0.
+// (x - mean) / deviation, where the difference has an error of up to `off`. The error is infinite
+// if the deviation may be 0.
 Estimate over_deviation(double difference, double off, const Deviation& deviation) {
-  // What devices make of 0 / 0, or of the root of what is below 0, differs.
+  // The result of 0 / 0, or of the root of a negative number, depends on the device.
   if (deviation.low == 0) return {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL};
   const double size = std::abs(difference);
   const double value = size / deviation.value;
@@ -99,15 +99,15 @@ Estimate over_deviation(double difference, double off, const Deviation& deviatio
   return {difference / deviation.value, std::max(high - value, value - low)};
 }
 
-Normalised::Normalised(std::vector<Output> outputs, Tensor& x, Groups groups,
-                       const NormalForm& form, const Arithmetic& arithmetic)
+NormalisationOp::NormalisationOp(std::vector<Output> outputs, Tensor& x, Groups groups,
+                                 const NormalForm& form, const Arithmetic& arithmetic)
     : Operator(std::move(outputs)),
       x_(x),
       groups_(std::move(groups)),
       form_(form),
       arithmetic_(arithmetic) {}
 
-Estimate Normalised::element(std::size_t output, std::uint64_t number) {
+Estimate NormalisationOp::element(std::size_t output, std::uint64_t number) {
   if (output == 1)
     return rounded({moments_of(number).mean, moments_of(number).mean_error}, arithmetic_);
   if (output == 2)
@@ -124,14 +124,14 @@ Estimate Normalised::element(std::size_t output, std::uint64_t number) {
   return rounded(rounded(found, arithmetic_), arithmetic_);
 }
 
-double Normalised::mean_of(std::span<const double> x) const {
+double NormalisationOp::mean_of(std::span<const double> x) const {
   if (form_.about_zero) return 0;
   double sum = 0;
   for (const double number : x) sum += number;
   return sum / static_cast<double>(x.size());
 }
 
-void Normalised::of_group(std::span<const double> x, std::span<double> into) const {
+void NormalisationOp::of_group(std::span<const double> x, std::span<double> into) const {
   const double mean = mean_of(x);
   double squares = 0;
   for (const double number : x) squares += (number - mean) * (number - mean);
@@ -140,7 +140,7 @@ void Normalised::of_group(std::span<const double> x, std::span<double> into) con
   for (std::size_t i = 0; i < x.size(); ++i) into[i] = (x[i] - mean) / deviation;
 }
 
-GroupInside Normalised::inside(std::span<const double> x, const RoundNumber& round) const {
+GroupInside NormalisationOp::inside(std::span<const double> x, const RoundNumber& round) const {
   const double mean = mean_of(x);
   double squares = 0;
   double narrow = 0;
@@ -153,11 +153,11 @@ GroupInside Normalised::inside(std::span<const double> x, const RoundNumber& rou
   return {squares, squares / n + form_.epsilon, narrow / n + round(form_.epsilon)};
 }
 
-const Moments& Normalised::moments_of(std::uint64_t group) {
+const Moments& NormalisationOp::moments_of(std::uint64_t group) {
   return kept_.get(group, [&] { return find(group); });
 }
 
-Moments Normalised::find(std::uint64_t group) {
+Moments NormalisationOp::find(std::uint64_t group) {
   Moments moments;
   const auto n = static_cast<double>(groups_.size());
   double magnitude = 0;
@@ -187,13 +187,13 @@ Moments Normalised::find(std::uint64_t group) {
     }
     variance /= n;
   }
-  // Devices take the mean of squares less the square of the mean, which cancel, or go through the
+  // Devices subtract the square of the mean from the mean of squares, which cancels, or read the
   // elements twice.
   const double cancelled = n > 1 ? (4 + std::sqrt(n)) * squares : 0;
   const double error = arithmetic_.accumulator * (steps * variance + cancelled);
   moments.deviation = deviation_of(variance, std::sqrt(error_squares / n), error, form_.epsilon);
   if (form_.beside_root > 0) {
-    // Some add it to the variance.
+    // Some devices add it to the variance.
     Deviation& deviation = moments.deviation;
     const double within = std::sqrt(deviation.high * deviation.high + form_.beside_root);
     deviation.value += form_.beside_root;
@@ -203,12 +203,12 @@ Moments Normalised::find(std::uint64_t group) {
   return moments;
 }
 
-// Normalisations: elements relative to the mean and the variance of their group.
+// Batch normalisation, with the given statistics.
 
-class BatchNormalised final : public Operator {
+class BatchNormalisationOp final : public Operator {
  public:
-  BatchNormalised(Tensor& x, Affine affine, Tensor& mean, Tensor& variance, double epsilon,
-                  const Arithmetic& arithmetic)
+  BatchNormalisationOp(Tensor& x, Affine affine, Tensor& mean, Tensor& variance, double epsilon,
+                       const Arithmetic& arithmetic)
       : Operator({x.dims(), x.dtype()}),
         x_(x),
         affine_(affine),
@@ -227,7 +227,7 @@ class BatchNormalised final : public Operator {
     const Deviation deviation = deviation_of(variance.value, 0, variance.error, epsilon_);
     Estimate normal = over_deviation(x.value - mean.value, x.error + mean.error, deviation);
     if (std::isinf(normal.error)) return normal;
-    // Devices fold all of it into one product and one sum, whose parts may be larger than the
+    // Devices fold everything into one product and one sum, whose terms may be larger than the
     // result.
     const double parts = (std::abs(x.value) + std::abs(mean.value)) / deviation.value;
     normal.error += (4 * kFloat32 + arithmetic_.operand) * parts;
@@ -260,11 +260,11 @@ std::unexpected<Error> no_scale() {
   return not_computed("its scale or bias does not fit its input");
 }
 
-MadeOperator make_batch(const Call& call) {
+OperatorResult make_batch(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   std::array<Tensor*, 4> parts{};
   const std::uint64_t channels = x->rank() < 2 ? 1 : x->dims()[1];
-  // Before version 14, outputs beside the first say that it trains.
+  // Before version 14, outputs after the first mean training.
   if (call.integer("training_mode", 0) != 0 || (call.version < 14 && call.outputs > 1))
     return not_computed("its statistics are those of the batch");
   if (x->elements() == 0) return not_computed("it is empty");
@@ -272,12 +272,13 @@ MadeOperator make_batch(const Call& call) {
     BTF_ASSIGN(parts[i], call.input(i + 1));
     if (parts[i]->elements() != channels) return no_scale();
   }
-  return std::make_unique<BatchNormalised>(*x, Affine{parts[0], parts[1]}, *parts[2], *parts[3],
-                                           call.real("epsilon", 1e-5), call.arithmetic);
+  return std::make_unique<BatchNormalisationOp>(*x, Affine{parts[0], parts[1]}, *parts[2],
+                                                *parts[3], call.real("epsilon", 1e-5),
+                                                call.arithmetic);
 }
 
-MadeOperator normalised(const Call& call, Tensor& x, const std::vector<bool>& taken,
-                        const NormalForm& form, bool has_statistics = false) {
+OperatorResult normalised(const Call& call, Tensor& x, const std::vector<bool>& taken,
+                          const NormalForm& form, bool has_statistics = false) {
   if (x.elements() == 0) return not_computed("it is empty");
   Groups groups(x.dims(), taken);
   BTF_TRY(check_terms(groups.size()));
@@ -288,12 +289,12 @@ MadeOperator normalised(const Call& call, Tensor& x, const std::vector<bool>& ta
       if (taken[d]) dims[d] = 1;
     outputs.insert(outputs.end(), 2, {std::move(dims), DType::float32});
   }
-  return std::make_unique<Normalised>(std::move(outputs), x, std::move(groups), form,
-                                      call.arithmetic);
+  return std::make_unique<NormalisationOp>(std::move(outputs), x, std::move(groups), form,
+                                           call.arithmetic);
 }
 
-// Over the last dims, from an axis on; scale and bias have the dims of these.
-MadeOperator make_layer(const Call& call, bool about_zero) {
+// Over the last dims, beginning with an axis; scale and bias have those dims.
+OperatorResult make_layer(const Call& call, bool about_zero) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const scale, call.input(1));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", -1), x->rank()));
@@ -312,10 +313,10 @@ MadeOperator make_layer(const Call& call, bool about_zero) {
   return normalised(call, *x, taken, form, !about_zero);
 }
 
-MadeOperator make_layer_normalised(const Call& call) { return make_layer(call, false); }
-MadeOperator make_rms_normalised(const Call& call) { return make_layer(call, true); }
+OperatorResult make_layer_normalised(const Call& call) { return make_layer(call, false); }
+OperatorResult make_rms_normalised(const Call& call) { return make_layer(call, true); }
 
-MadeOperator make_instance(const Call& call) {
+OperatorResult make_instance(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const scale, call.input(1));
   BTF_ASSIGN(Tensor* const bias, call.input(2));
@@ -330,10 +331,10 @@ MadeOperator make_instance(const Call& call) {
   return normalised(call, *x, taken, form);
 }
 
-// A group of channels is one: it is told by seeing the input as [N, groups, rest].
-class Regrouped final : public Tensor {
+// Views the input as [N, groups, rest], so that a group of channels is a single channel.
+class GroupedView final : public Tensor {
  public:
-  Regrouped(Tensor& x, Dims dims) : Tensor(std::move(dims), x.dtype()), x_(x) {}
+  GroupedView(Tensor& x, Dims dims) : Tensor(std::move(dims), x.dtype()), x_(x) {}
   Estimate at(std::uint64_t number) override { return x_.at(number); }
   Operand operand(std::uint64_t number) override { return x_.operand(number); }
 
@@ -341,10 +342,10 @@ class Regrouped final : public Tensor {
   Tensor& x_;
 };
 
-class GroupNormalised final : public Operator {
+class GroupNormalisationOp final : public Operator {
  public:
-  GroupNormalised(Dims dims, std::unique_ptr<Tensor> x, const NormalForm& form, Groups groups,
-                  const Arithmetic& arithmetic)
+  GroupNormalisationOp(Dims dims, std::unique_ptr<Tensor> x, const NormalForm& form, Groups groups,
+                       const Arithmetic& arithmetic)
       : Operator({std::move(dims), x->dtype()}),
         x_(std::move(x)),
         normalised_(outputs(), *x_, std::move(groups), form, arithmetic) {}
@@ -361,10 +362,10 @@ class GroupNormalised final : public Operator {
 
  private:
   std::unique_ptr<Tensor> x_;
-  Normalised normalised_;
+  NormalisationOp normalised_;
 };
 
-MadeOperator make_group(const Call& call) {
+OperatorResult make_group(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const scale, call.input(1));
   BTF_ASSIGN(Tensor* const bias, call.input(2));
@@ -373,7 +374,7 @@ MadeOperator make_group(const Call& call) {
   const std::uint64_t channels = x->dims()[1];
   const auto groups = static_cast<std::uint64_t>(given);
   if (channels % groups != 0) return no_scale();
-  // Version 18 has one scale for a group.
+  // Version 18 has one scale per group.
   const std::uint64_t scales = scale->elements();
   if ((scales != channels && scales != groups) || bias->elements() != scales) return no_scale();
   const std::uint64_t batch = x->dims()[0];
@@ -382,14 +383,14 @@ MadeOperator make_group(const Call& call) {
   form.image = x->elements() / batch / channels;
   form.per_channel = call.version < 21 && scales == groups ? groups : channels;
   auto regrouped =
-      std::make_unique<Regrouped>(*x, Dims{batch, groups, x->elements() / batch / groups});
+      std::make_unique<GroupedView>(*x, Dims{batch, groups, x->elements() / batch / groups});
   Groups lines(regrouped->dims(), {false, false, true});
   BTF_TRY(check_terms(lines.size()));
-  return std::make_unique<GroupNormalised>(x->dims(), std::move(regrouped), form, std::move(lines),
-                                           call.arithmetic);
+  return std::make_unique<GroupNormalisationOp>(x->dims(), std::move(regrouped), form,
+                                                std::move(lines), call.arithmetic);
 }
 
-MadeOperator make_mean_variance(const Call& call) {
+OperatorResult make_mean_variance(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   std::vector<std::int64_t> axes = call.integers("axes");
   if (axes.empty()) axes = {0, 2, 3};

@@ -1,4 +1,4 @@
-// Normalisations and softmaxes, and where their scales stand.
+// Normalisations and softmaxes, and how their scales are indexed.
 #pragma once
 
 #include "network/node.h"
@@ -6,17 +6,17 @@
 
 namespace btf::network {
 
-// By mean and variance of a group.
+// A normalisation by mean and variance of a group.
 struct NormalForm {
   Tensor* scale = nullptr;
   Tensor* bias = nullptr;
   double epsilon = 0;       // added to the variance
-  double beside_root = 0;   // to its root
-  bool about_zero = false;  // no mean is taken off
-  // With a scale for each place of the last dims: those dims' elements.
+  double beside_root = 0;   // added to its root
+  bool about_zero = false;  // without a mean
+  // With a scale for each place of the last dims: the number of their elements.
   std::uint64_t inner = 0;
   Broadcast places{};
-  // Else, of one for each channel or for several channels.
+  // Otherwise with one scale for each channel, or for several channels.
   std::uint64_t channels = 1;
   std::uint64_t image = 1;        // elements of a channel
   std::uint64_t per_channel = 1;  // scales
@@ -27,10 +27,10 @@ struct NormalForm {
   }
 };
 
-MadeOperator make_lp_normalised(const Call& call);
-MadeOperator make_lrn(const Call& call);
-MadeOperator make_softmax(const Call& call);
-MadeOperator make_log_softmax(const Call& call);
-MadeOperator make_hardmax(const Call& call);
+OperatorResult make_lp_normalised(const Call& call);
+OperatorResult make_lrn(const Call& call);
+OperatorResult make_softmax(const Call& call);
+OperatorResult make_log_softmax(const Call& call);
+OperatorResult make_hardmax(const Call& call);
 
 }  // namespace btf::network

@@ -55,10 +55,10 @@ Result<std::vector<bool>> dims_of_axes(const std::vector<std::int64_t>& axes, st
 
 namespace {
 
-// The largest size, stride or pad: their products fit 64 bits.
+// The largest size, stride or pad; products of these fit 64 bits.
 constexpr std::int64_t kMaxInWindow = std::int64_t{1} << 30;
 
-// The output of one dim whose padding is said.
+// The output size of a dim with explicit padding.
 std::int64_t outputs_of(std::int64_t padded, std::int64_t reach, const WindowAxis& axis,
                         bool ceil_mode) {
   const std::int64_t room = padded - reach;
@@ -122,8 +122,6 @@ Result<std::vector<WindowAxis>> window_axes(const Call& call, std::span<const st
 }
 
 namespace {
-
-// Pools: a window's largest number, its mean or its norm.
 
 enum class PoolKind : std::uint8_t { largest, mean, norm };
 
@@ -210,7 +208,7 @@ class Pool final : public Operator {
     return found.result();
   }
 
-  // Numbers in the window, padding among them, but not what ceil_mode adds behind it.
+  // Numbers in the window including padding, but not what ceil_mode adds after it.
   double counted(std::span<const std::uint64_t> spatial) const {
     double count = 1;
     for (std::size_t d = 0; d < axes_.size(); ++d) {
@@ -244,7 +242,7 @@ Result<std::vector<WindowAxis>> pool_axes(const Call& call, const Tensor& x) {
   return window_axes(call, spatial, kernel, call.integer("ceil_mode", 0) != 0);
 }
 
-MadeOperator pool(const Call& call, const PoolForm& form) {
+OperatorResult pool(const Call& call, const PoolForm& form) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(std::vector<WindowAxis> axes, pool_axes(call, *x));
   Dims dims{x->dims()[0], x->dims()[1]};
@@ -252,7 +250,7 @@ MadeOperator pool(const Call& call, const PoolForm& form) {
   return std::make_unique<Pool>(*x, std::move(dims), form, std::move(axes), call.arithmetic);
 }
 
-MadeOperator global_pool(const Call& call, const PoolForm& form) {
+OperatorResult global_pool(const Call& call, const PoolForm& form) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   if (x->rank() < 3 || x->elements() == 0) return not_computed("its input is no image");
   BTF_TRY(check_terms(x->elements() / x->dims()[0] / x->dims()[1]));
@@ -267,21 +265,21 @@ MadeOperator global_pool(const Call& call, const PoolForm& form) {
 
 double p_of(const Call& call) { return std::max(1.0, call.real("p", 2)); }
 
-MadeOperator make_max_pool(const Call& call) { return pool(call, {.kind = PoolKind::largest}); }
-MadeOperator make_average_pool(const Call& call) {
+OperatorResult make_max_pool(const Call& call) { return pool(call, {.kind = PoolKind::largest}); }
+OperatorResult make_average_pool(const Call& call) {
   return pool(call,
               {.kind = PoolKind::mean, .counts_pads = call.integer("count_include_pad", 0) != 0});
 }
-MadeOperator make_lp_pool(const Call& call) {
+OperatorResult make_lp_pool(const Call& call) {
   return pool(call, {.kind = PoolKind::norm, .p = p_of(call)});
 }
-MadeOperator make_global_max(const Call& call) {
+OperatorResult make_global_max(const Call& call) {
   return global_pool(call, {.kind = PoolKind::largest});
 }
-MadeOperator make_global_average(const Call& call) {
+OperatorResult make_global_average(const Call& call) {
   return global_pool(call, {.kind = PoolKind::mean});
 }
-MadeOperator make_global_lp(const Call& call) {
+OperatorResult make_global_lp(const Call& call) {
   return global_pool(call, {.kind = PoolKind::norm, .p = p_of(call)});
 }
 

@@ -1,4 +1,4 @@
-// Windows and lines of elements, and the operators that pool them.
+// Windows and groups of elements, and the operators that pool them.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,12 @@
 
 namespace btf::network {
 
-// Elements that stand on one line of a tensor, or in one group: what is summed up or compared.
-
-// The elements of a tensor with the same index in all dims but some. Groups are numbered in the
-// row-major order of the dims that stay.
+// Groups of elements of a tensor that are summed or compared: the elements of a group have the same
+// index in all dims but some. Groups are numbered in row-major order of the other dims.
 class Groups {
  public:
   Groups() = default;
-  // `taken`: which dims go through all indices within a group.
+  // `taken`: the dims that vary within a group.
   Groups(const Dims& dims, const std::vector<bool>& taken);
 
   std::uint64_t size() const { return size_; }  // elements of a group
@@ -30,7 +28,7 @@ class Groups {
   std::uint64_t element(std::uint64_t group, std::uint64_t which) const {
     return along(group, kept_, kept_strides_) + along(which, taken_, taken_strides_);
   }
-  // The group of an element, and which of its elements it is.
+  // The group of an element, and its position in the group.
   std::uint64_t group_of(std::uint64_t number) const;
   std::uint64_t which_of(std::uint64_t number) const;
 
@@ -44,11 +42,11 @@ class Groups {
   std::uint64_t size_ = 1;
 };
 
-// Facts about a group, kept for the other elements that ask.
+// Caches a fact about each group for its other elements.
 template <typename T>
-class KeptByGroup {
+class GroupCache {
  public:
-  explicit KeptByGroup(std::size_t most = 4096) : most_(most) {}
+  explicit GroupCache(std::size_t most = 4096) : most_(most) {}
 
   template <typename Make>
   const T& get(std::uint64_t group, Make&& make) {
@@ -62,14 +60,14 @@ class KeptByGroup {
   std::unordered_map<std::uint64_t, T> kept_;
 };
 
-// Inf is Inf: a part of it is no error.
+// Inf remains Inf: a relative error of it is not an error.
 inline Estimate element_of(Tensor& x, std::uint64_t number) {
   const Estimate found = x.at(number);
   return {found.value, std::isinf(found.value) ? 0 : found.error};
 }
 
-// The largest of several numbers. It is between the largest of their lower bounds and that of their
-// upper ones, however far small ones may be off.
+// The largest of several numbers. It is between the largest lower bound and the largest upper
+// bound, whatever the errors of small numbers.
 class Largest {
  public:
   void add(const Estimate& x) {
@@ -84,7 +82,7 @@ class Largest {
     return {value_, std::isinf(value_) ? 0 : std::max(high_ - value_, value_ - low_)};
   }
 
-  // May this one of them be the largest?
+  // Whether this number may be the largest.
   bool may_be(const Estimate& x) const { return x.value + x.error >= low_; }
 
  private:
@@ -94,13 +92,10 @@ class Largest {
   double high_ = -std::numeric_limits<double>::infinity();
 };
 
-// Flags of a tensor's dims, by axes that count from the end if they are negative. Without axes:
-// all dims.
+// Flags of a tensor's dims, from axes that count from the end if negative. Without axes: all dims.
 Result<std::vector<bool>> dims_of_axes(const std::vector<std::int64_t>& axes, std::size_t rank);
 
-// The windows of convolutions and pools: which inputs an output looks at.
-
-// One spatial dim. Output o looks at the inputs o * stride - begin_pad + k * dilation.
+// One spatial dim of a window. Output o reads the inputs o * stride - begin_pad + k * dilation.
 struct WindowAxis {
   std::uint64_t input = 0;
   std::uint64_t output = 0;
@@ -116,17 +111,17 @@ struct WindowAxis {
   }
 };
 
-// One number for each dim of an attribute that need not be there; refuses negative and huge ones.
+// The numbers of an optional attribute, one per dim. Fails if one is negative or huge.
 Result<std::vector<std::int64_t>> per_dim(const Call& call, std::string_view name,
                                           std::size_t count, std::int64_t otherwise);
 
-// By strides, dilations, pads and auto_pad; with `ceil_mode` a last window may reach beyond the
-// end, if it begins inside.
+// The windows of a convolution or pool from strides, dilations, pads and auto_pad. With `ceil_mode`
+// the last window may reach beyond the end if it begins inside.
 Result<std::vector<WindowAxis>> window_axes(const Call& call, std::span<const std::uint64_t> input,
                                             std::span<const std::uint64_t> kernel, bool ceil_mode);
 
-// Calls take(tap, place) for the taps that lie inside the input, both as row-major numbers of the
-// spatial dims.
+// Calls take(tap, place) for the taps inside the input, both as row-major numbers of the spatial
+// dims.
 template <typename Take>
 void for_each_tap(std::span<const WindowAxis> axes, std::span<const std::uint64_t> output,
                   Take&& take, std::uint64_t tap = 0, std::uint64_t place = 0) {

@@ -1,4 +1,4 @@
-// Sums of products of two tensors' elements.
+// Sums of products of elements of two tensors.
 #include "network/operators/products.h"
 
 #include <algorithm>
@@ -43,8 +43,8 @@ namespace {
 
 struct ConvShape {
   std::uint64_t groups = 1;
-  std::uint64_t inputs = 0;   // channels of the input in one group
-  std::uint64_t outputs = 0;  // likewise of the output
+  std::uint64_t inputs = 0;   // input channels of a group
+  std::uint64_t outputs = 0;  // output channels of a group
   Dims spatial;               // of the input
   Dims kernel;
 };
@@ -54,7 +54,7 @@ std::unexpected<Error> no_weights(const Tensor& x, const Tensor& w) {
                       dims_text(x.dims()));
 }
 
-// The base of both directions; they differ in how a tap finds its input.
+// The base of Conv and ConvTranspose, which differ in the input that a tap reads.
 template <typename Axis>
 class Convolution : public Operator {
  public:
@@ -115,11 +115,11 @@ class Conv final : public Convolution<WindowAxis> {
     Tensor::Operand x{};
   };
   struct Place {
-    Dims at;  // of an output, with its group in place of its channel
+    Dims at;  // of an output, with its group instead of its channel
     std::vector<Input> inputs;
   };
 
-  // `index`: of an output, with its group in place of its channel.
+  // `index`: of an output, with its group instead of its channel.
   template <typename Take>
   void for_each_input(const Dims& index, Take&& take) {
     const std::uint64_t first = index[0] * x_.dims()[1] + index[1] * shape_.inputs;
@@ -129,7 +129,7 @@ class Conv final : public Convolution<WindowAxis> {
       });
   }
 
-  // All channels of a group take the same inputs at a place; `own` of them where none is padding.
+  // All channels of a group read the same inputs at a place; `own` of them if none is padding.
   const Place& place_at(Dims index, std::uint64_t own) {
     const auto known = std::ranges::find(places_, index, &Place::at);
     if (known != places_.end()) return *known;
@@ -146,7 +146,8 @@ class Conv final : public Convolution<WindowAxis> {
   std::vector<Tensor::Operand> weights_;
 };
 
-// One dim of a transposed convolution: input i and tap k meet in i * stride + k * dilation - pad.
+// One dim of a transposed convolution: input i and tap k contribute to i * stride + k * dilation -
+// pad.
 struct SpreadAxis {
   std::uint64_t input = 0;
   std::uint64_t kernel = 0;
@@ -154,7 +155,7 @@ struct SpreadAxis {
   std::int64_t dilation = 1;
   std::int64_t pad = 0;
 
-  // The input that tap k brings to this output; nothing: none.
+  // The input that tap k contributes to this output; unset if none.
   std::optional<std::uint64_t> input_of(std::uint64_t output, std::uint64_t tap) const {
     const std::int64_t at =
         static_cast<std::int64_t>(output) + pad - static_cast<std::int64_t>(tap) * dilation;
@@ -224,7 +225,7 @@ Result<ConvShape> shape_of(const Call& call, const Tensor& x, const Tensor& w) {
   return shape;
 }
 
-// The padding that a transposed convolution's output takes off, or that follows from its size.
+// The padding of a transposed convolution: removed from the output, or derived from its size.
 Result<Dims> spread(const Call& call, const ConvShape& shape, std::vector<SpreadAxis>& axes) {
   const std::size_t count = shape.spatial.size();
   BTF_ASSIGN(const auto strides, per_dim(call, "strides", count, 1));
@@ -239,8 +240,8 @@ Result<Dims> spread(const Call& call, const ConvShape& shape, std::vector<Spread
   for (std::size_t d = 0; d < count; ++d) {
     const auto input = static_cast<std::int64_t>(shape.spatial[d]);
     const auto kernel = static_cast<std::int64_t>(shape.kernel[d]);
-    constexpr std::int64_t kMost = std::int64_t{1} << 31;
-    if (strides[d] < 1 || dilations[d] < 1 || input > kMost || kernel > kMost)
+    constexpr std::int64_t kMax = std::int64_t{1} << 31;
+    if (strides[d] < 1 || dilations[d] < 1 || input > kMax || kernel > kMax)
       return not_computed("its strides or dilations cannot be used");
     const std::int64_t reach = (input - 1) * strides[d] + more[d] + (kernel - 1) * dilations[d] + 1;
     std::int64_t begin = pads[d];
@@ -256,7 +257,7 @@ Result<Dims> spread(const Call& call, const ConvShape& shape, std::vector<Spread
       begin = automatic == "SAME_UPPER" ? padding / 2 : padding - padding / 2;
       if (automatic == "NOTSET") begin = padding / 2;
     }
-    if (output < 1 || output > kMost) return not_computed("its output has no elements");
+    if (output < 1 || output > kMax) return not_computed("its output has no elements");
     axes.push_back({shape.spatial[d], shape.kernel[d], strides[d], dilations[d], begin});
     dims.push_back(static_cast<std::uint64_t>(output));
   }
@@ -265,7 +266,7 @@ Result<Dims> spread(const Call& call, const ConvShape& shape, std::vector<Spread
 
 }  // namespace
 
-MadeOperator make_conv(const Call& call) {
+OperatorResult make_conv(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const w, call.input(1));
   BTF_ASSIGN(ConvShape shape, shape_of(call, *x, *w));
@@ -280,7 +281,7 @@ MadeOperator make_conv(const Call& call) {
                                 std::move(shape), std::move(axes), call.arithmetic);
 }
 
-MadeOperator make_conv_transpose(const Call& call) {
+OperatorResult make_conv_transpose(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(Tensor* const w, call.input(1));
   BTF_ASSIGN(ConvShape shape, shape_of(call, *x, *w));
@@ -302,7 +303,7 @@ namespace {
 
 // Products of matrices.
 
-// Where a row or a column of an operand begins, and how far apart its elements are.
+// Where a row or a column of an operand begins, and the distance between its elements.
 struct MatrixLine {
   std::uint64_t first = 0;
   std::uint64_t step = 1;
@@ -310,7 +311,7 @@ struct MatrixLine {
 
 class MatMul final : public Operator {
  public:
-  // `rows` and `columns` of 0: the operand is a vector there.
+  // `rows` or `columns` of 0: that operand is a vector.
   MatMul(Tensor& a, Tensor& b, Output output, const Dims& batch, std::uint64_t rows,
          std::uint64_t columns, std::uint64_t inner, const Arithmetic& arithmetic)
       : Operator(std::move(output)),
@@ -422,7 +423,7 @@ std::unexpected<Error> no_product(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-MadeOperator make_matmul(const Call& call) {
+OperatorResult make_matmul(const Call& call) {
   BTF_ASSIGN(Tensor* const a, call.input(0));
   BTF_ASSIGN(Tensor* const b, call.input(1));
   if (a->rank() == 0 || b->rank() == 0) return no_product(*a, *b);
@@ -441,7 +442,7 @@ MadeOperator make_matmul(const Call& call) {
                                   inner, call.arithmetic);
 }
 
-MadeOperator make_gemm(const Call& call) {
+OperatorResult make_gemm(const Call& call) {
   BTF_ASSIGN(Tensor* const a, call.input(0));
   BTF_ASSIGN(Tensor* const b, call.input(1));
   if (a->rank() != 2 || b->rank() != 2) return no_product(*a, *b);
@@ -464,8 +465,8 @@ namespace {
 
 // Einsum: sums over the letters of an equation that its result does not name.
 
-// Labels of an operand's dims. An ellipsis stands for labels of its own: '0' is its last dim, '1'
-// the one before.
+// Labels of an operand's dims. The dims of an ellipsis have labels of their own: '0' for the last
+// one, '1' for the one before it.
 using Labels = std::string;
 
 constexpr std::string_view kEllipsis = "...";
@@ -489,7 +490,7 @@ Result<Labels> labels_of(std::string_view text, std::size_t hidden) {
 struct EinsumTerm {
   Tensor* tensor = nullptr;
   Dims result_steps;  // in this operand, for each dim of the result
-  Dims summed_steps;  // and for each label that is summed over
+  Dims summed_steps;  // for each label that is summed over
 };
 
 class Einsum final : public Operator {
@@ -517,7 +518,7 @@ class Einsum final : public Operator {
         product = {product.value * next.value,
                    std::hypot(product.own * next.value, next.own * product.value),
                    product.error * std::abs(next.value) + next.error * std::abs(product.value)};
-        // Three factors are two products, of which the first is rounded as any result.
+        // Three factors are two products; the first is rounded like any result.
         if (t > 0 && t + 1 < terms_.size())
           product.error += arithmetic_.result * std::abs(product.value);
       }
@@ -552,7 +553,7 @@ std::vector<std::string> split(const std::string& text, char by) {
   return parts;
 }
 
-// Without "->": what occurs once, in alphabetical order, behind the ellipsis.
+// Without "->": the labels that occur once, in alphabetical order, after the ellipsis.
 std::string implied_result(const std::vector<std::string>& operands) {
   std::map<char, int> seen;
   bool hidden = false;
@@ -578,7 +579,7 @@ Dims steps_of(const Labels& own, const Dims& dims, const Labels& wanted) {
 
 }  // namespace
 
-MadeOperator make_einsum(const Call& call) {
+OperatorResult make_einsum(const Call& call) {
   std::string equation = call.text("equation", "");
   std::erase(equation, ' ');
   const std::size_t arrow = equation.find("->");

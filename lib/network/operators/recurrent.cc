@@ -1,5 +1,5 @@
-// Recurrent layers: LSTM, GRU, RNN. A state follows from all that came before, so that all of a
-// direction is computed when one of its elements is asked for.
+// Recurrent layers: LSTM, GRU, RNN. A state depends on all states before it, so the whole direction
+// is computed when one of its elements is requested.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -14,9 +14,9 @@ namespace btf::network {
 namespace {
 
 constexpr std::uint64_t kMaxProducts = 1ULL << 28;
-constexpr std::uint64_t kMaxWeights = 1ULL << 22;  // of a direction
+constexpr std::uint64_t kMaxWeights = 1ULL << 22;  // per direction
 
-// A number, and how far rounding that is independent everywhere takes it: rms.
+// A number, and the rms error of independent roundings.
 struct Noisy {
   double value = 0;
   double spread = 0;
@@ -25,7 +25,7 @@ struct Noisy {
 struct Activation {
   std::string_view name;
   double (*f)(double x) = nullptr;
-  double (*slope)(double y) = nullptr;  // by the result
+  double (*slope)(double y) = nullptr;  // derivative as a function of the result
 };
 
 constexpr auto kActivations = std::to_array<Activation>({
@@ -35,11 +35,11 @@ constexpr auto kActivations = std::to_array<Activation>({
     {"Relu", [](double x) { return x < 0 ? 0 : x; }, [](double y) { return y > 0 ? 1.0 : 0.0; }},
 });
 
-// What tells the three apart.
+// What differs between the three operators.
 struct RecurrentRow {
   std::string_view op;
   std::size_t gates = 1;
-  std::array<std::string_view, 3> activations{};  // by default; of one direction
+  std::array<std::string_view, 3> activations{};  // defaults of one direction
   std::size_t activation_count = 1;
   bool has_cell = false;
 };
@@ -62,7 +62,7 @@ struct RecurrentInputs {
   Tensor* x = nullptr;
   Tensor* w = nullptr;
   Tensor* r = nullptr;
-  Tensor* b = nullptr;  // nullptr: none, likewise below
+  Tensor* b = nullptr;  // this and the following: nullptr if missing
   Tensor* h = nullptr;
   Tensor* c = nullptr;
   Tensor* p = nullptr;
@@ -135,7 +135,7 @@ class Recurrent final : public Operator {
     return states;
   }
 
-  // A row of weights times a state, added to what is there already.
+  // Adds a row of weights times a state.
   struct Total {
     double value = 0;
     double variance = 0;
@@ -238,7 +238,7 @@ class Recurrent final : public Operator {
     std::ranges::copy(next, h.begin());
   }
 
-  // A GRU's next state.
+  // The next state of a GRU.
   std::vector<Noisy> gated(std::span<const Noisy> x, std::span<const Noisy> h) const {
     const std::uint64_t hidden = sizes_.hidden;
     std::vector<Noisy> update(hidden);
@@ -276,12 +276,12 @@ class Recurrent final : public Operator {
   const RecurrentRow& row_;
   RecurrentSizes sizes_;
   RecurrentInputs in_;
-  std::vector<const Activation*> activations_;  // of each direction after the other
+  std::vector<const Activation*> activations_;  // one direction after the other
   bool reverse_;
   bool reset_after_;
   const Arithmetic& arithmetic_;
   std::vector<std::optional<Direction>> directions_;
-  // Of the direction in hand.
+  // Of the current direction.
   std::vector<double> w_;
   std::vector<double> r_;
   std::vector<double> b_;
@@ -291,7 +291,8 @@ class Recurrent final : public Operator {
 
 Result<std::vector<const Activation*>> activations_of(const Call& call, const RecurrentRow& row,
                                                       std::uint64_t directions) {
-  // Names are not among the attributes that are read here: others than the usual ones are refused.
+  // Attributes with several names are not read here, so other functions than the defaults are
+  // refused.
   if (call.has("activations"))
     return not_computed("its activations are given by name, which is not computed here");
   std::vector<const Activation*> found;
@@ -302,7 +303,7 @@ Result<std::vector<const Activation*>> activations_of(const Call& call, const Re
 }
 
 template <std::size_t I>
-MadeOperator make_recurrent(const Call& call) {
+OperatorResult make_recurrent(const Call& call) {
   constexpr const RecurrentRow& kRow = kRecurrent[I];
   RecurrentInputs in;
   BTF_ASSIGN(in.x, call.input(0));

@@ -15,18 +15,18 @@
 namespace btf::network {
 namespace {
 
-// The sum of exp(x - most) in a group; bounds are those of the elements' errors.
+// The sum of exp(x - most) over a group; the bounds follow from the errors of the elements.
 struct ExponentialSum {
   double most = 0;
-  double sum = 0;  // NaN: an element is
+  double sum = 0;  // NaN if an element is
   double low = 0;
   double high = 0;
-  double rounding = 0;  // relative, of the sum as a device has it
+  double rounding = 0;  // relative error of the sum on a device
 
   double log_error() const;
 };
 
-// The rounding error of an exponential, relative: a few steps, and its argument's.
+// The relative rounding error of an exponential: a few half steps, plus that of its argument.
 double exponential_rounding(double argument) { return kFloat32 * (4 + 2 * std::abs(argument)); }
 
 double ExponentialSum::log_error() const {
@@ -52,7 +52,7 @@ ExponentialSum exponential_sum(Tensor& x, const Groups& groups, std::uint64_t gr
     found.sum += term;
     found.low += std::exp(shifted - element.error);
     found.high += std::exp(shifted + element.error);
-    // What is masked out is far away, and 0.
+    // A masked element is far below and contributes 0.
     if (term > 0) rounding += term * exponential_rounding(shifted);
   }
   const auto n = static_cast<double>(groups.size());
@@ -60,7 +60,7 @@ ExponentialSum exponential_sum(Tensor& x, const Groups& groups, std::uint64_t gr
   return found;
 }
 
-// Softmax and its kin, and normalisations by a norm.
+// Softmax and similar operators, and normalisations by a norm.
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -79,7 +79,7 @@ class Softmax final : public Operator {
         kept_.get(group, [&] { return exponential_sum(x_, groups_, group); });
     const Estimate x = element_of(x_, number);
     if (std::isnan(sum.sum) || std::isnan(x.value)) return {kNaN, 0};
-    // All are masked out, or one is infinite: Inf less Inf, which some devices look out for.
+    // All are masked, or one is infinite: Inf - Inf, which some devices handle specially.
     if (std::isinf(sum.most)) return {kNaN, HUGE_VAL};
     return logarithm_ ? log_part(x, sum) : part(x, sum);
   }
@@ -102,8 +102,8 @@ class Softmax final : public Operator {
     return rounded({value, x.error + sum.log_error() + own}, arithmetic_);
   }
 
-  // An element's own error is that of its exponential and of its part of the sum, so that a large
-  // part is hardly off.
+  // An element's own error affects its exponential and its part of the sum, so the result of a
+  // large part hardly changes.
   Estimate part(const Estimate& x, const ExponentialSum& sum) const {
     const double shifted = x.value - sum.most;
     const double value = std::exp(shifted) / sum.sum;
@@ -126,10 +126,10 @@ class Softmax final : public Operator {
   Groups groups_;
   bool logarithm_;
   const Arithmetic& arithmetic_;
-  KeptByGroup<ExponentialSum> kept_;
+  GroupCache<ExponentialSum> kept_;
 };
 
-// 1 for the largest, 0 for the others; either for those that may be it.
+// 1 for the largest, 0 for the others; either for elements that may be the largest.
 class Hardmax final : public Operator {
  public:
   Hardmax(Tensor& x, Groups groups)
@@ -148,8 +148,8 @@ class Hardmax final : public Operator {
  private:
   struct Line {
     double most = 0;
-    std::uint64_t first = 0;  // where it is
-    bool rivals = false;      // others may be it
+    std::uint64_t first = 0;  // index of the largest
+    bool rivals = false;      // others may be the largest
     bool nan = false;
     Largest largest{};
   };
@@ -175,7 +175,7 @@ class Hardmax final : public Operator {
 
   Tensor& x_;
   Groups groups_;
-  KeptByGroup<Line> kept_;
+  GroupCache<Line> kept_;
 };
 
 struct SoftmaxLines {
@@ -197,14 +197,14 @@ Result<SoftmaxLines> softmax_lines(const Call& call) {
   return SoftmaxLines{x, std::move(groups)};
 }
 
-MadeOperator softmax(const Call& call, bool logarithm) {
+OperatorResult softmax(const Call& call, bool logarithm) {
   BTF_ASSIGN(SoftmaxLines lines, softmax_lines(call));
   return std::make_unique<Softmax>(*lines.x, std::move(lines.groups), logarithm, call.arithmetic);
 }
 
-class LpNormalised final : public Operator {
+class LpNormalisationOp final : public Operator {
  public:
-  LpNormalised(Tensor& x, Groups groups, bool squares, const Arithmetic& arithmetic)
+  LpNormalisationOp(Tensor& x, Groups groups, bool squares, const Arithmetic& arithmetic)
       : Operator({x.dims(), x.dtype()}),
         x_(x),
         groups_(std::move(groups)),
@@ -259,7 +259,7 @@ class LpNormalised final : public Operator {
   Groups groups_;
   bool squares_;
   const Arithmetic& arithmetic_;
-  KeptByGroup<Estimate> kept_;
+  GroupCache<Estimate> kept_;
 };
 
 class LocalResponse final : public Operator {
@@ -293,7 +293,7 @@ class LocalResponse final : public Operator {
     const double divisor = std::pow(base, form_.beta);
     const Estimate x = x_.at(number);
     const double value = x.value / divisor;
-    // Powers are exponentials of logarithms.
+    // Powers are computed as exponentials of logarithms.
     const double power = kFloat32 * (8 + 4 * std::abs(form_.beta * std::log(base)));
     const double relative =
         std::abs(form_.beta) * (std::abs(part) * squares.error / base + 4 * kFloat32) + power;
@@ -309,15 +309,15 @@ class LocalResponse final : public Operator {
 
 }  // namespace
 
-MadeOperator make_softmax(const Call& call) { return softmax(call, false); }
-MadeOperator make_log_softmax(const Call& call) { return softmax(call, true); }
+OperatorResult make_softmax(const Call& call) { return softmax(call, false); }
+OperatorResult make_log_softmax(const Call& call) { return softmax(call, true); }
 
-MadeOperator make_hardmax(const Call& call) {
+OperatorResult make_hardmax(const Call& call) {
   BTF_ASSIGN(SoftmaxLines lines, softmax_lines(call));
   return std::make_unique<Hardmax>(*lines.x, std::move(lines.groups));
 }
 
-MadeOperator make_lp_normalised(const Call& call) {
+OperatorResult make_lp_normalised(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", -1), x->rank()));
   std::vector<bool> taken(x->rank(), false);
@@ -325,10 +325,10 @@ MadeOperator make_lp_normalised(const Call& call) {
   BTF_TRY(check_terms(x->dims()[axis]));
   const std::int64_t p = call.integer("p", 2);
   if (p != 1 && p != 2) return not_computed("its p " + std::to_string(p) + " is neither 1 nor 2");
-  return std::make_unique<LpNormalised>(*x, Groups(x->dims(), taken), p == 2, call.arithmetic);
+  return std::make_unique<LpNormalisationOp>(*x, Groups(x->dims(), taken), p == 2, call.arithmetic);
 }
 
-MadeOperator make_lrn(const Call& call) {
+OperatorResult make_lrn(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const std::int64_t size = call.integer("size", 0);
   if (x->rank() < 2 || size < 1 || size > 1 << 16) return not_computed("its size cannot be used");
@@ -341,15 +341,11 @@ MadeOperator make_lrn(const Call& call) {
 
 namespace {
 
-// Reductions: many elements to one.
-
-// Reductions: many elements to one.
-
-// A reduction: the term of each element that is summed up, and the function of the sum.
+// A reduction: the term of each element that is summed, and the function of the sum.
 struct Reduction {
   std::string_view name;
   double (*term)(double x) = nullptr;   // nullptr: the element itself
-  double (*slope)(double x) = nullptr;  // of `term`
+  double (*slope)(double x) = nullptr;  // derivative of `term`
   double (*last)(double sum, double count) = nullptr;
   std::int64_t axes_input_since = 18;  // the version from which axes are an input
 };
@@ -372,14 +368,14 @@ struct ReducedShape {
   Dims dims;  // of the result
 };
 
-// Makes of a single element the element.
+// True if a group of one element gives that element.
 bool keeps_single(std::string_view op) {
   constexpr auto kPlain =
       std::to_array<std::string_view>({"Sum", "Mean", "Max", "Min", "Prod", "LogSumExp"});
   return std::ranges::find(kPlain, op.substr(std::string_view("Reduce").size())) != kPlain.end();
 }
 
-// The axes of any version.
+// The axes in any version.
 Result<ReducedShape> reduced(const Call& call, const Tensor& x, std::int64_t axes_input_since) {
   std::vector<std::int64_t> axes = call.integers("axes");
   if (call.version >= axes_input_since && call.has_input(1)) {
@@ -387,7 +383,7 @@ Result<ReducedShape> reduced(const Call& call, const Tensor& x, std::int64_t axe
   }
   BTF_ASSIGN(std::vector<bool> taken, dims_of_axes(axes, x.rank()));
   if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) {
-    // Some runtimes take the input as it is, others reduce each element by itself.
+    // Some runtimes return the input unchanged, others reduce each element by itself.
     if (!keeps_single(call.op)) return not_computed("it reduces no dim, which is read in two ways");
     taken.assign(x.rank(), false);
   }
@@ -401,9 +397,10 @@ Result<ReducedShape> reduced(const Call& call, const Tensor& x, std::int64_t axe
   return shape;
 }
 
-class Summed final : public Operator {
+class SumReduction final : public Operator {
  public:
-  Summed(const Reduction& reduction, Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
+  SumReduction(const Reduction& reduction, Tensor& x, ReducedShape shape,
+               const Arithmetic& arithmetic)
       : Operator({std::move(shape.dims), x.dtype()}),
         reduction_(reduction),
         x_(x),
@@ -464,15 +461,15 @@ class Summed final : public Operator {
 };
 
 template <std::size_t I>
-MadeOperator make_sum(const Call& call) {
+OperatorResult make_sum(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(ReducedShape shape, reduced(call, *x, kSums[I].axes_input_since));
-  return std::make_unique<Summed>(kSums[I], *x, std::move(shape), call.arithmetic);
+  return std::make_unique<SumReduction>(kSums[I], *x, std::move(shape), call.arithmetic);
 }
 
-class Extreme final : public Operator {
+class ExtremeReduction final : public Operator {
  public:
-  Extreme(Tensor& x, ReducedShape shape, bool largest)
+  ExtremeReduction(Tensor& x, ReducedShape shape, bool largest)
       : Operator({std::move(shape.dims), x.dtype()}),
         x_(x),
         groups_(std::move(shape.groups)),
@@ -496,15 +493,15 @@ class Extreme final : public Operator {
 };
 
 template <bool Largest>
-MadeOperator make_extreme(const Call& call) {
+OperatorResult make_extreme(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(ReducedShape shape, reduced(call, *x, 18));
-  return std::make_unique<Extreme>(*x, std::move(shape), Largest);
+  return std::make_unique<ExtremeReduction>(*x, std::move(shape), Largest);
 }
 
-class MultipliedAll final : public Operator {
+class ProductReduction final : public Operator {
  public:
-  MultipliedAll(Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
+  ProductReduction(Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
       : Operator({std::move(shape.dims), x.dtype()}),
         x_(x),
         groups_(std::move(shape.groups)),
@@ -534,13 +531,13 @@ class MultipliedAll final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-MadeOperator make_product(const Call& call) {
+OperatorResult make_product(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(ReducedShape shape, reduced(call, *x, 18));
-  return std::make_unique<MultipliedAll>(*x, std::move(shape), call.arithmetic);
+  return std::make_unique<ProductReduction>(*x, std::move(shape), call.arithmetic);
 }
 
-// log(sum(exp(x))), which devices shift by the largest.
+// log(sum(exp(x))); devices subtract the largest element first.
 class LogSumExp final : public Operator {
  public:
   LogSumExp(Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
@@ -554,7 +551,7 @@ class LogSumExp final : public Operator {
     if (std::isnan(sum.sum)) return {sum.sum, 0};
     if (std::isinf(sum.most)) return {sum.most, 0};
     const double value = sum.most + std::log(sum.sum);
-    // Those that do not shift round larger arguments.
+    // Devices that do not subtract it round larger arguments.
     const double own = kFloat32 * (4 + 2 * std::abs(sum.most));
     return rounded({value, sum.log_error() + own}, arithmetic_);
   }
@@ -574,7 +571,7 @@ class LogSumExp final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-MadeOperator make_log_sum_exp(const Call& call) {
+OperatorResult make_log_sum_exp(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(ReducedShape shape, reduced(call, *x, 18));
   return std::make_unique<LogSumExp>(*x, std::move(shape), call.arithmetic);
@@ -616,7 +613,7 @@ class CumSum final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-MadeOperator make_cumsum(const Call& call) {
+OperatorResult make_cumsum(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_ASSIGN(const auto axis, call.whole_integers(1));
   if (axis.size() != 1) return not_computed("its axis is no single number");

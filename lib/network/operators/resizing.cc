@@ -16,30 +16,28 @@
 namespace btf::network {
 namespace {
 
-// A tensor whose elements stand between those of another: what Resize and Upsample make.
-
 enum class ResizeMode : std::uint8_t { nearest, linear, cubic };
 
-// One dim: from an output's index to a place in the input.
+// One dim: maps an index of the output to a place in the input.
 struct ResizeAxis {
   double input = 1;
-  double output = 1;   // as a whole number
-  double resized = 1;  // before it was cut to one
+  double output = 1;   // as an integer
+  double resized = 1;  // before it was truncated
   double scale = 1;
-  double begin = 0;  // of the region of interest, relative
+  double begin = 0;  // begin of the region of interest, relative
   double end = 1;
-  bool same = true;  // nothing is resized
+  bool same = true;  // the size does not change
 };
 
 // The place of an output, in elements of the input.
 using Place = double (*)(double x, const ResizeAxis& axis, double length);
 
-// How far a device may be off that computes it in float32.
+// The error of a device that computes the place in float32.
 enum class PlaceError : std::uint8_t {
-  by_place,  // it grows with the place
-  by_input,  // and with the input, as parts of it do
-  by_scale,  // by place, and not at all if the scale is a power of two
-  quotient,  // that of one quotient
+  by_place,  // proportional to the place
+  by_input,  // proportional to the place and to the input, as its terms are
+  by_scale,  // by_place, but none if the scale is a power of two
+  quotient,  // of a single quotient
 };
 
 struct PlaceRow {
@@ -56,7 +54,7 @@ struct ResizeForm {
   Round round = nullptr;
   double cubic = -0.75;
   bool excludes_outside = false;
-  double outside = 0;  // where a region of interest reaches beyond the input
+  double outside = 0;  // value where a region of interest reaches beyond the input
 };
 
 constexpr auto kPlaces = std::to_array<PlaceRow>({
@@ -104,10 +102,10 @@ struct Tap {
   double weight = 0;
 };
 
-class Resized final : public Operator {
+class ResizeOp final : public Operator {
  public:
-  Resized(Tensor& x, Dims dims, const ResizeForm& form, std::vector<ResizeAxis> axes,
-          const Arithmetic& arithmetic)
+  ResizeOp(Tensor& x, Dims dims, const ResizeForm& form, std::vector<ResizeAxis> axes,
+           const Arithmetic& arithmetic)
       : Operator({std::move(dims), x.dtype()}),
         x_(x),
         form_(form),
@@ -124,10 +122,10 @@ class Resized final : public Operator {
   }
 
  private:
-  // Some runtimes do not crop dims whose size stays.
+  // Some runtimes do not crop dims whose size does not change.
   Estimate resized_at(const Dims& index, bool crops_all) {
     std::vector<std::vector<Tap>> taps;
-    double off = 0;  // of places, that devices compute in float32
+    double off = 0;  // error of places, which devices compute in float32
     Side side = Side::within;
     for (std::size_t d = 0; d < index.size(); ++d) {
       ResizeAxis axis = axes_[d];
@@ -147,7 +145,7 @@ class Resized final : public Operator {
     return found;
   }
 
-  // The side of a place in an input that has nothing around it.
+  // Whether a place in an input has neighbours on both sides.
   enum class Side : std::uint8_t { within, edge, beyond };
 
   bool is_crop() const { return form_.place->name == "tf_crop_and_resize"; }
@@ -163,8 +161,8 @@ class Resized final : public Operator {
     return axis.same ? x : form_.place->place(x, axis, axis.output);
   }
 
-  // Some take the length before it is cut to a whole number. A single output of PyTorch's is at 0,
-  // and half an element before it in ONNX's reference: only cubic ones tell them apart.
+  // Some use the length before it is truncated. A single output is at 0 in PyTorch, and half an
+  // element before it in ONNX's reference implementation; the difference shows in cubic modes only.
   double place_error(std::uint64_t index, const ResizeAxis& axis, double place) const {
     if (axis.same) return 0;
     const double other = form_.place->place(static_cast<double>(index), axis, axis.resized);
@@ -179,7 +177,7 @@ class Resized final : public Operator {
            4 * kFloat32 * (std::abs(place) + 1 + parts);
   }
 
-  // Devices divide by the scale, or multiply by its inverse; both are exact for most whole places.
+  // Devices divide by the scale or multiply by its inverse; both are exact for most integer places.
   static double quotient_error(std::uint64_t index, const ResizeAxis& axis, double place) {
     const auto x = static_cast<float>(index);
     const double quotient = x / static_cast<float>(axis.scale);
@@ -197,7 +195,7 @@ class Resized final : public Operator {
     return at > 0 ? static_cast<std::uint64_t>(std::min(at, axis.input - 1)) : 0;
   }
 
-  // All neighbours that a device may find nearest have the weight 1.
+  // All neighbours that a device may consider nearest have weight 1.
   std::vector<Tap> taps_of(double place, double error, const ResizeAxis& axis) const {
     if (axis.same) return {{static_cast<std::uint64_t>(place), 1}};
     if (form_.mode == ResizeMode::nearest) {
@@ -212,7 +210,7 @@ class Resized final : public Operator {
     const double t = place - first;
     if (form_.mode == ResizeMode::cubic) return cubic(first, t, axis);
     std::vector<Tap> found{{inside(first, axis), 1 - t}, {inside(first + 1, axis), t}};
-    // A device may stand between the next two.
+    // The place on a device may be between the next two elements.
     if (t < error) found.push_back({inside(first - 1, axis), 0});
     if (t > 1 - error) found.push_back({inside(first + 2, axis), 0});
     return found;
@@ -272,14 +270,15 @@ class Resized final : public Operator {
     });
     if (unsure) return {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL};
     error += steepest() * off * (most - least) + (8 * kFloat32 + arithmetic_.operand) * magnitude;
-    // Weights of cubic ones are small differences of large numbers.
+    // Cubic weights are small differences of large numbers.
     if (form_.mode == ResizeMode::cubic)
       error += 32 * kFloat32 * std::abs(form_.cubic) * std::max(std::abs(least), std::abs(most));
     return rounded({value, error}, arithmetic_);
   }
 
-  // The steepest slope of a result, by the place in one dim and the range of the numbers around it:
-  // half the sum of the weights' slopes. What lies outside leaves larger weights to the others.
+  // The steepest slope of a result along one dim, from the range of the numbers around its place:
+  // half the sum of the slopes of the weights. Outside neighbours leave larger weights to the
+  // others.
   double steepest() const {
     if (form_.mode == ResizeMode::linear) return 1;
     return (2 + 2 * std::abs(form_.cubic)) * (form_.excludes_outside ? 2 : 1);
@@ -291,25 +290,25 @@ class Resized final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-// nullptr: there is no such mode.
+// nullptr if there is no such mode.
 const PlaceRow* find_place(std::string_view name) {
   const auto row = std::ranges::find(kPlaces, name, &PlaceRow::name);
   return row == kPlaces.end() ? nullptr : &*row;
 }
 
-// The function of a nearest_mode; nullptr: there is no such mode.
+// The function of a nearest_mode; nullptr if there is no such mode.
 Round find_round(std::string_view name) {
   const auto row = std::ranges::find(kRounds, name, &RoundRow::name);
   return row == kRounds.end() ? nullptr : row->round;
 }
 
-// With an axis for each dim. The form's place and rounding are there.
+// With an axis for each dim. Place and rounding of the form are set.
 std::unique_ptr<Operator> make_resized(Tensor& x, Dims dims, const ResizeForm& form,
                                        std::vector<ResizeAxis> axes, const Arithmetic& arithmetic) {
-  return std::make_unique<Resized>(x, std::move(dims), form, std::move(axes), arithmetic);
+  return std::make_unique<ResizeOp>(x, std::move(dims), form, std::move(axes), arithmetic);
 }
 
-// Resize: elements between those of the input.
+// Resize.
 
 Result<ResizeMode> mode_of(const Call& call) {
   const std::string mode = call.text("mode", "nearest");
@@ -320,9 +319,9 @@ Result<ResizeMode> mode_of(const Call& call) {
 }
 
 Status check_sizes(const Tensor& x) {
-  constexpr std::uint64_t kMost = 1ULL << 40;
+  constexpr std::uint64_t kMax = 1ULL << 40;
   constexpr std::size_t kMostRank = 8;
-  if (x.elements() == 0 || x.elements() > kMost || x.rank() > kMostRank)
+  if (x.elements() == 0 || x.elements() > kMax || x.rank() > kMostRank)
     return not_computed("its input is empty or too large");
   return {};
 }
@@ -330,15 +329,15 @@ Status check_sizes(const Tensor& x) {
 // By a scale for each dim.
 Result<Dims> scale_axes(std::vector<ResizeAxis>& axes, const std::vector<std::size_t>& which,
                         const std::vector<double>& scales, bool crop) {
-  constexpr double kMost = 0x1p40;
+  constexpr double kMax = 0x1p40;
   if (scales.size() != which.size()) return not_computed("its scales do not fit its rank");
   for (std::size_t i = 0; i < which.size(); ++i) {
     ResizeAxis& axis = axes[which[i]];
     axis.scale = scales[i];
     axis.resized = axis.input * scales[i] * (crop ? axis.end - axis.begin : 1);
-    // As float32 has the scale: 2.9999998 is 3.
+    // With the scale as float32: 2.9999998 is 3.
     axis.output = std::floor(axis.resized * (1 + 4 * kFloat32));
-    if (!(axis.scale > 0) || !(axis.output >= 0 && axis.output < kMost))
+    if (!(axis.scale > 0) || !(axis.output >= 0 && axis.output < kMax))
       return not_computed("its scales cannot be used");
     axis.same = axis.scale == 1 && !crop;
   }
@@ -349,12 +348,12 @@ Result<Dims> scale_axes(std::vector<ResizeAxis>& axes, const std::vector<std::si
 
 Result<Dims> size_axes(std::vector<ResizeAxis>& axes, const std::vector<std::size_t>& which,
                        const std::vector<double>& sizes, const std::string& policy) {
-  constexpr double kMost = 0x1p40;
+  constexpr double kMax = 0x1p40;
   if (sizes.size() != which.size()) return not_computed("its sizes do not fit its rank");
   double least = HUGE_VAL;
   double most = 0;
   for (std::size_t i = 0; i < which.size(); ++i) {
-    if (!(sizes[i] >= 1 && sizes[i] < kMost)) return not_computed("its sizes cannot be used");
+    if (!(sizes[i] >= 1 && sizes[i] < kMax)) return not_computed("its sizes cannot be used");
     const double scale = sizes[i] / axes[which[i]].input;
     least = std::min(least, scale);
     most = std::max(most, scale);
@@ -367,7 +366,7 @@ Result<Dims> size_axes(std::vector<ResizeAxis>& axes, const std::vector<std::siz
     } else {
       axis.scale = policy == "not_larger" ? least : most;
       axis.resized = axis.scale * axis.input;
-      if (!(axis.resized < kMost)) return not_computed("its sizes cannot be used");
+      if (!(axis.resized < kMax)) return not_computed("its sizes cannot be used");
       axis.output = std::floor(axis.resized + 0.5);
     }
     axis.same = axis.output == axis.input && axis.scale == 1;
@@ -392,13 +391,13 @@ std::vector<std::size_t> all_dims(std::size_t rank) {
   return which;
 }
 
-// Does it make fewer elements, and does not take every second or third?
+// Whether it reduces the number of elements, but not to every second or third.
 bool is_between(double scale) {
   return scale < 1 && std::abs(1 / scale - std::round(1 / scale)) > 8 * kFloat32 / scale;
 }
 
 // Upsample, and Resize of version 10: by scales, from the origin.
-MadeOperator make_scaled(const Call& call) {
+OperatorResult make_scaled(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_TRY(check_sizes(*x));
   ResizeForm form{.place = find_place("asymmetric"), .round = find_round("floor")};
@@ -428,7 +427,7 @@ Result<ResizeForm> form_of(const Call& call) {
   return form;
 }
 
-MadeOperator make_resize(const Call& call) {
+OperatorResult make_resize(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_TRY(check_sizes(*x));
   BTF_ASSIGN(const ResizeForm form, form_of(call));

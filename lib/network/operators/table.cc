@@ -22,7 +22,7 @@ constexpr auto kFamilies = std::to_array<std::span<const OperatorRow> (*)()>({
     coding_rows,
 });
 
-// By onnx.defs, all versions together; the operators of other domains by their own documents.
+// From onnx.defs, all versions together; operators of other domains from their documentation.
 struct CountsOfNames {
   OperatorCounts counts;
   std::string_view names;  // separated by spaces

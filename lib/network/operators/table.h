@@ -1,4 +1,5 @@
-// The table of operators: a row for each, by families.
+// The table of the ONNX operators that are computed here, element by element; families of operators
+// have rows.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +17,23 @@
 
 namespace btf::network {
 
-// The operators of ONNX that are computed here, element by element: a row each.
-
-// How errors of a node's inputs come to its result.
+// How errors of a node's inputs propagate to its result.
 enum class ErrorPropagation : std::uint8_t {
-  unknown,   // it is not said here
-  none,      // no float of its inputs is in the result: Shape, ArgMax
-  moved,     // the result has numbers of the first input, or some between these
-  joined,    // it has those of all inputs: Concat
-  places,    // of elements at the same place: Operator::at_places()
-  groups,    // of the elements of a group: Operator::of_group()
-  products,  // sums of products of the first two inputs (Einsum: of all), terms() in one
-  windows,   // means of the first input, of terms() numbers each
+  unknown,   // unknown
+  none,      // the result has no float of the inputs: Shape, ArgMax
+  moved,     // the result has numbers of the first input, or between them
+  joined,    // the result has numbers of all inputs: Concat
+  places,    // by elements at the same place: Operator::at_places()
+  groups,    // by the elements of a group: Operator::of_group()
+  products,  // sums of products of the first two inputs (Einsum: of all), terms() each
+  windows,   // means of terms() numbers of the first input
 };
 
-// The numbers that a group's result is made by way of, where a device rounds them.
+// Intermediate numbers of a group's result that a device rounds.
 struct GroupInside {
-  double largest = 0;          // magnitude of a number that is on the way
-  double variance = 0;         // 0: there is none on the way
-  double narrow_variance = 0;  // as it is where squares and the epsilon are rounded
+  double largest = 0;          // largest intermediate magnitude
+  double variance = 0;         // 0: no variance is computed
+  double narrow_variance = 0;  // the variance with rounded squares and epsilon
 };
 
 using RoundNumber = std::function<double(double)>;
@@ -51,18 +50,18 @@ class Operator {
 
   const std::vector<Output>& outputs() const { return outputs_; }
 
-  // Element `number` of outputs()[output]: what it is, and what a right device's arithmetic
-  // explains beside it. The result's own rounding is part of it.
+  // Element `number` of outputs()[output]: its value, and the distance from it that the arithmetic
+  // of a correct device explains, including the rounding of the result.
   virtual Estimate element(std::size_t output, std::uint64_t number) = 0;
 
-  // Formulas by the row's `passing`, without errors of their own: what rounding an input does to
-  // the result is told by asking twice.
+  // Formulas by the row's `passing`, without rounding errors. The effect of rounding an input is
+  // the difference between two calls.
 
-  // For `places`: the dims of each input as they are broadcast to those of the result.
+  // For `places`: the dims of each input, broadcast to those of the result.
   virtual std::vector<Dims> places() const { return {}; }
-  // The inputs at their places, as many numbers of each as `into` has room for.
+  // Computes into.size() results from as many numbers of each input.
   virtual void at_places(std::span<const std::span<const double>>, std::span<double>) const {}
-  // For `groups`: those of the first input. One result of a group, or one of each of its elements.
+  // For `groups`: the groups of the first input. A group has one result, or one for each element.
   virtual const Groups* groups() const { return nullptr; }
   virtual bool one_of_group() const { return false; }
   virtual void of_group(std::span<const double>, std::span<double>) const {}
@@ -77,23 +76,23 @@ class Operator {
   std::vector<Output> outputs_;
 };
 
-using MadeOperator = Result<std::unique_ptr<Operator>>;
-using MakeOperator = MadeOperator (*)(const Call& call);
+using OperatorResult = Result<std::unique_ptr<Operator>>;
+using MakeOperator = OperatorResult (*)(const Call& call);
 
 struct OperatorRow {
   std::string_view name;
-  std::int64_t since = 1;  // version of the operator set: the first of this meaning
+  std::int64_t since = 1;  // first version of the operator set with this meaning
   MakeOperator make = nullptr;
   ErrorPropagation passing = ErrorPropagation::unknown;
   std::string_view domain = {};  // empty: ONNX's own
 };
 
-// The newest meaning that is no newer than the version; nullptr: it is not computed here.
+// The newest row that is not newer than `version`; nullptr if the operator is not supported.
 const OperatorRow* find_operator(std::string_view name, std::string_view domain,
                                  std::int64_t version);
 
-// How many inputs and outputs a node of an operator has, by any version of its operator set. Those
-// left out at the end count as not there.
+// The number of inputs and outputs that a node of an operator has in any version of its operator
+// set. Omitted ones at the end do not count.
 struct CountRange {
   std::size_t least = 1;
   std::size_t most = 1;
@@ -105,7 +104,7 @@ struct OperatorCounts {
   CountRange outputs;
 };
 
-// nullptr: it is not computed here.
+// nullptr if the operator is not supported.
 const OperatorCounts* find_operator_counts(std::string_view name, std::string_view domain);
 
 // The rows of each family of operators.

@@ -256,7 +256,7 @@ constexpr std::uint64_t kGathered = 1U << 15;       // elements at a time
 constexpr std::uint64_t kPiece = 256U << 10;        // bytes of golden
 constexpr std::uint64_t kMinPiece = 16U << 10;      // bytes, where rows are read in any order
 constexpr std::uint64_t kPieces = 4U << 20;         // bytes kept at a time
-constexpr std::uint64_t kMaxSpeltOut = 512U << 10;  // elements of a COO golden that may be expanded
+constexpr std::uint64_t kMaxExpanded = 512U << 10;  // elements of a COO golden that may be expanded
 
 // Numbers and steps are signed 64-bit integers.
 constexpr std::uint64_t kMaxElements = 1ULL << 60;
@@ -538,7 +538,7 @@ Rearrangement unchanged(const Dims& dims) {
 
 bool rearrangeable(const SearchContext& context) {
   return context.elements <= kMaxElements &&
-         (context.input.golden.storage() != nullptr || context.elements <= kMaxSpeltOut);
+         (context.input.golden.storage() != nullptr || context.elements <= kMaxExpanded);
 }
 
 Result<RearrangementTally> compare_rearranged(const SearchContext& context,
