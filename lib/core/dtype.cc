@@ -144,6 +144,7 @@ void LossAccount::add(const LossAccount& other) {
   to_zero += other.to_zero;
   inexact += other.inexact;
   nan += other.nan;
+  sign_lost += other.sign_lost;
   max_abs = std::max(max_abs, other.max_abs);
   max_rel = std::max(max_rel, other.max_rel);
 }

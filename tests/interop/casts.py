@@ -182,16 +182,19 @@ class Account:
         self.unbounded = False  # an error that is no number
         self.counts = dict.fromkeys(LOSSES, 0)
         self.nan = 0
+        self.sign_lost = 0
         self.elements = 0
         self.max_abs = self.max_rel = Fraction(0)
         self.largest = Fraction(0)  # number with an error
 
-    def add(self, number, result, loss):
+    def add(self, number, result, loss, target=None):
+        """`target`: the dtype, where it may be one without signs."""
         self.elements += 1
         self.nan += number.special == "nan"
         self.add_noise(number, result)
         if loss:
             self.counts[loss] += 1
+            self.sign_lost += loss == "inexact" and number.negative and bool(number.value) and bool(target and target.is_scale)
         if number.value is not None and result.value is not None and number.value != result.value:
             error = abs(result.value - number.value)
             self.max_abs = max(self.max_abs, error)
@@ -232,5 +235,5 @@ def cast(code, source, target, account, overflow="saturate", how=None):
         return code
     number = decode(source, code)
     result, loss = cast_number(number, target, overflow, how)
-    account.add(number, decode(target, result), loss)
+    account.add(number, decode(target, result), loss, target)
     return result

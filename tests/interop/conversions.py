@@ -120,7 +120,7 @@ def convert(reader, record, options):
             return cast(codes[0], source, target, account, options.overflow, options.round)
         number = exact_sum([decode(source, code) for code in codes])
         result, loss = cast_number(number, target, options.overflow, options.round)
-        account.add(number, decode(target, result), loss)
+        account.add(number, decode(target, result), loss, target)
         return result
 
     if record.sparse:

@@ -56,6 +56,7 @@ def compare_loss(tensor, account):
     """The account in the report of `convert --json`."""
     what, loss = f"tensor {tensor['index']}", tensor["loss"]
     compare_members(what, {"elements": account.elements, "changed": account.changed, **account.counts}, loss)
+    compare_members(what, {"sign_lost": account.sign_lost}, {"sign_lost": 0, **loss})
     ours, theirs = account.decibels() if account.noise else None, loss["snr"]
     if ours is None or theirs is None:
         compare_members(what, {"snr": ours}, loss)

@@ -68,7 +68,7 @@ def loss_class(number, result, overflowed):
 def dequantise(code, dtype, scale, zero_point, target, overflow, account, negative_scale=False):
     number = stands_for(code, dtype, scale, zero_point, negative_scale)
     result, loss = cast_number(number, target, overflow)
-    account.add(number, decode(target, result), loss)
+    account.add(number, decode(target, result), loss, target)
     return result
 
 

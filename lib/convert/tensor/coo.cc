@@ -406,7 +406,7 @@ Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::
   LossAccount all = absent.one;
   for (std::uint64_t LossAccount::* const member :
        {&LossAccount::elements, &LossAccount::overflowed, &LossAccount::nan_lost,
-        &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan})
+        &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan, &LossAccount::sign_lost})
     all.*member *= count;
   losses.add(all);
   if (losses.noise)

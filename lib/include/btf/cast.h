@@ -55,6 +55,7 @@ struct LossAccount {
   std::uint64_t nan = 0;         // all NaN of the source; 0 if bits were only copied
   double max_abs = 0;            // largest |result - source| if both are finite
   double max_rel = 0;            // largest |result - source| / |source| if both are finite
+  std::uint64_t sign_lost = 0;   // of `inexact`: below 0, and the target has no signs (E8M0)
 
   std::uint64_t changed() const { return overflowed + nan_lost + to_zero + inexact; }
   BTF_API void add(const LossAccount& other);

@@ -117,8 +117,9 @@ class CodeTable final : public RunCast {
     for (std::size_t code = 0; code <= few_.most; ++code)
       for (std::size_t byte = 0; byte < target_bytes_; ++byte)
         few_.planes[byte][code] = static_cast<std::uint8_t>(codes_[code] >> (8 * byte));
-    for (const auto count : {&LossAccount::overflowed, &LossAccount::nan_lost,
-                             &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan}) {
+    for (const auto count :
+         {&LossAccount::overflowed, &LossAccount::nan_lost, &LossAccount::to_zero,
+          &LossAccount::inexact, &LossAccount::nan, &LossAccount::sign_lost}) {
       Marked marked{count, {}};
       for (std::size_t code = 0; code <= few_.most; ++code)
         marked.codes[code] = static_cast<std::uint8_t>(accounts_[code].*count);
@@ -151,13 +152,14 @@ class CodeTable final : public RunCast {
       account.to_zero += times * one.to_zero;
       account.inexact += times * one.inexact;
       account.nan += times * one.nan;
+      account.sign_lost += times * one.sign_lost;
       keep_errors(one, account);
     }
   }
 
   // Codes that add 1 to a count.
   struct Marked {
-    std::uint64_t LossAccount::*count;
+    std::uint64_t LossAccount::* count;
     CodeMarks codes;
   };
 

@@ -79,6 +79,9 @@ void encode_run(const Number* numbers, std::uint64_t count_, std::byte* target,
       if (encoded.outcome != Outcome::exact) ++account.nan_lost;
     } else if (encoded.outcome != Outcome::exact) {
       count(encoded.outcome, account);
+      if constexpr (dtype_rows::kRows[row_of(T)].fp.power_of_two)
+        account.sign_lost += encoded.outcome == Outcome::inexact && numbers[i].negative &&
+                             numbers[i].kind == Number::Class::finite;
       account_error(numbers[i], number::decode<T>(encoded.code), account);
     }
   }

@@ -56,6 +56,7 @@ HWY_INLINE Relative narrow_once(const Narrowing& to, const NarrowChunk& chunk, d
   Count over;
   Count changed;
   Count zeros;
+  Count negative;  // where the target has no signs
   Doubles largest = hn::Zero(kDoubles);
   Doubles relative = hn::Zero(kDoubles);
   for (std::size_t i = 0; i < chunk.count; i += kLanes64) {
@@ -77,6 +78,8 @@ HWY_INLINE Relative narrow_once(const Narrowing& to, const NarrowChunk& chunk, d
     changed.add(is_changed);
     if constexpr (Target::kHasZero)
       zeros.add(hn::And(is_changed, hn::Eq(result.values, hn::Zero(kDoubles))));
+    else
+      negative.add(hn::And(is_changed, hn::Lt(at.number, hn::Zero(kDoubles))));
     largest = hn::Max(largest, error);
     Lanes counts = differs;
     const Doubles size = at.size();
@@ -93,6 +96,7 @@ HWY_INLINE Relative narrow_once(const Narrowing& to, const NarrowChunk& chunk, d
   account.overflowed += over.sum();
   account.to_zero += zeros.sum();
   account.inexact += changed.sum() - zeros.sum();
+  account.sign_lost += negative.sum();
   account.max_abs = std::max(account.max_abs, largest_lane(largest));
   if constexpr (kDivide) return {false, largest_lane(relative)};
   const hn::RebindToSigned<DoubleTag> ints;

@@ -70,11 +70,11 @@ std::optional<Dims> strides(const Array& array) {
 }
 
 using LossState = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                             std::uint64_t, std::uint64_t, double, double>;
+                             std::uint64_t, std::uint64_t, double, double, std::uint64_t>;
 
 LossState loss_state(const LossAccount& loss) {
-  return {loss.elements, loss.overflowed, loss.nan_lost, loss.to_zero,
-          loss.inexact,  loss.nan,        loss.max_abs,  loss.max_rel};
+  return {loss.elements, loss.overflowed, loss.nan_lost, loss.to_zero,  loss.inexact,
+          loss.nan,      loss.max_abs,    loss.max_rel,  loss.sign_lost};
 }
 
 LossAccount loss_of(const LossState& state) { return std::make_from_tuple<LossAccount>(state); }
@@ -150,6 +150,8 @@ void bind_array(nb::module_& module) {
       .def_ro("max_abs", &LossAccount::max_abs, "the largest |result - source|")
       .def_ro("max_rel", &LossAccount::max_rel, "the largest |result - source| / |source|")
       .def_ro("nan", &LossAccount::nan, "NaN that were cast, lost or kept; of a copy of bits none")
+      .def_ro("sign_lost", &LossAccount::sign_lost,
+              "those of inexact that were below 0, where the dtype has no signs")
       .def_prop_ro("changed", &LossAccount::changed, "elements whose value is another one now")
       .def("__repr__",
            [](const LossAccount& self) {

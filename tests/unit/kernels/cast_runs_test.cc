@@ -124,6 +124,7 @@ Result by_reference(Pair pair, const Bytes& source, const LossAccount& before = 
 bool same(const LossAccount& a, const LossAccount& b) {
   return a.elements == b.elements && a.overflowed == b.overflowed && a.nan_lost == b.nan_lost &&
          a.to_zero == b.to_zero && a.inexact == b.inexact && a.nan == b.nan &&
+         a.sign_lost == b.sign_lost &&
          std::bit_cast<std::uint64_t>(a.max_abs) == std::bit_cast<std::uint64_t>(b.max_abs) &&
          std::bit_cast<std::uint64_t>(a.max_rel) == std::bit_cast<std::uint64_t>(b.max_rel);
 }

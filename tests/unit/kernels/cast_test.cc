@@ -781,8 +781,18 @@ TEST_CASE("the account by hand", "[cast]") {
   SECTION("a zero that became a number has no relative error") {
     const LossAccount account = account_of(DType::float8_e8m0fnu, {0.0F, -2.0F, 3.0F});
     CHECK(account.inexact == 3);
+    CHECK(account.sign_lost == 1);
     CHECK(account.max_abs == 4);  // -2 became 2
     CHECK(account.max_rel == 2);
+  }
+  SECTION("of what changes in a type without signs, numbers below 0 lose theirs") {
+    const LossAccount account = account_of(
+        DType::float8_e8m0fnu, {0.0F, -0.0F, -1.0F, 3.0F, -3.0F, kNan, -kNan, -kInf, kInf});
+    CHECK(account.inexact == 5);
+    CHECK(account.sign_lost == 2);
+    CHECK(account.overflowed == 2);
+    CHECK(account_of(DType::boolean, {-1.0F, -0.5F}).sign_lost == 0);
+    CHECK(account_of(DType::float16, {-0.1F}).sign_lost == 0);
   }
   SECTION("no error to infinity") {
     const LossAccount account = account_of(DType::float16, {1e30F, 1.0F + 0x1p-12F});
@@ -863,7 +873,7 @@ struct Tiled {
 bool same(const LossAccount& a, const LossAccount& b) {
   return a.elements == b.elements && a.overflowed == b.overflowed && a.nan_lost == b.nan_lost &&
          a.to_zero == b.to_zero && a.inexact == b.inexact && a.nan == b.nan &&
-         a.max_abs == b.max_abs && a.max_rel == b.max_rel;
+         a.sign_lost == b.sign_lost && a.max_abs == b.max_abs && a.max_rel == b.max_rel;
 }
 
 std::vector<Tiled> tilings() {

@@ -204,12 +204,14 @@ Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) 
 }
 
 Json json_loss(const btf::LossAccount& loss) {
-  return {
+  Json json{
       {"elements", json_number(loss.elements)},     {"changed", json_number(loss.changed())},
       {"overflowed", json_number(loss.overflowed)}, {"nan", json_number(loss.nan)},
       {"nan_lost", json_number(loss.nan_lost)},     {"to_zero", json_number(loss.to_zero)},
       {"inexact", json_number(loss.inexact)},       {"max_abs_error", json_number(loss.max_abs)},
       {"max_rel_error", json_number(loss.max_rel)}};
+  if (loss.sign_lost > 0) json["sign_lost"] = json_number(loss.sign_lost);
+  return json;
 }
 
 Json json_stats(const btf::TensorStats& stats, btf::DType dtype) {

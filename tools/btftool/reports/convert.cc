@@ -79,8 +79,9 @@ std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& po
   add(loss.overflowed, overflow_target(report.target_dtype, policy));
   add(loss.nan - loss.nan_lost, "NaN");
   add(loss.nan_lost, "NaN lost");
+  add(loss.sign_lost, "signs lost");
   add(loss.to_zero, "became zero");
-  if (rounding) add(loss.inexact, "inexact");
+  if (rounding) add(loss.inexact - loss.sign_lost, "inexact");
   std::string text = cast_text(report) + counts;
   if (!counts.empty()) text += " of " + std::to_string(loss.elements);
   // Nearly all scaled values are inexact, so the largest error is more useful than their number.
@@ -156,15 +157,6 @@ std::string title(const btf::TensorReport& report, bool named) {
   return text;
 }
 
-// Returns an upper bound of the values whose sign or zero is lost in a cast to E8M0, which has
-// neither. Changed values that were only rounded are not counted apart.
-std::uint64_t signs_lost(btf::DType from, btf::DType to, const btf::LossAccount& loss) {
-  const btf::DTypeInfo& source = btf::info(from);
-  const bool has_sign =
-      source.floating() ? !source.fp.power_of_two : source.kind == btf::NumberKind::signed_integer;
-  return has_sign && btf::info(to).fp.power_of_two ? loss.inexact : 0;
-}
-
 // Returns the ratio for totals: not an infinite one, and none for scaled tensors, whose errors say
 // more.
 std::optional<double> snr_of(const std::optional<double>& snr, bool scaled) {
@@ -227,9 +219,7 @@ ConversionMessage describe(const btf::TensorReport& report, const ConvertCommand
       (all ? message.losses : message.loss) =
           tensor + loss_line(report, options.policy, scaled, all);
   message.lost = {title(report, named),
-                  cast_of(name_of(report.source_dtype), name_of(report.target_dtype)),
-                  report.loss,
-                  signs_lost(report.source_dtype, report.target_dtype, report.loss),
+                  cast_of(name_of(report.source_dtype), name_of(report.target_dtype)), report.loss,
                   snr_of(report.snr ? report.snr : report.snr_about, scaled),
                   is_sampled(report.snr, report.loss)};
   if (command.json || command.part) message.json = report_json(report, options);
@@ -269,9 +259,7 @@ TensorLoss read_loss(const JsonNode& node, const std::string& title, bool scaled
                   .nan = loss["nan"].count(),
                   .max_abs = loss["max_abs_error"].number(),
                   .max_rel = loss["max_rel_error"].number()};
-  const auto from = btf::parse_dtype(node["source_dtype"].text());
-  const auto to = btf::parse_dtype(node["dtype"].text());
-  if (from && to) lost.sign_lost = signs_lost(*from, *to, lost.account);
+  if (loss.has("sign_lost")) lost.account.sign_lost = loss["sign_lost"].count();
   lost.snr = snr_of(snr ? snr : number("snr_about"), scaled);
   lost.sampled = is_sampled(snr, lost.account);
   return lost;
@@ -343,7 +331,7 @@ void ConvertReport::take_loss(const ConversionMessage& tensor) {
   const btf::LossAccount& loss = tensor.lost.account;
   overflowed_.add(loss.overflowed);
   nan_lost_.add(loss.nan_lost);
-  sign_lost_.add(tensor.lost.sign_lost);
+  sign_lost_.add(loss.sign_lost);
   to_zero_.add(loss.to_zero);
   inexact_.add(loss.inexact);
   const std::optional<std::string>& line = context_.global.verbose ? tensor.losses : tensor.loss;
@@ -404,7 +392,7 @@ void ConvertReport::print_totals() {
   };
   add(overflowed_, "overflowed");
   add(nan_lost_, "lost NaN");
-  add(sign_lost_, "changed in a type without signs");
+  add(sign_lost_, "lost signs");
   if (!text.empty()) context_.log.note(text);
 }
 
@@ -416,6 +404,9 @@ Json ConvertReport::json_totals() const {
                                       {"inexact", &inexact_}})
     json[member] = {{"tensors", json_number(tally->tensors)},
                     {"elements", json_number(tally->elements)}};
+  if (sign_lost_.tensors > 0)
+    json["sign_lost"] = {{"tensors", json_number(sign_lost_.tensors)},
+                         {"elements", json_number(sign_lost_.elements)}};
   return json;
 }
 

@@ -20,12 +20,13 @@ struct TensorLoss {
   std::string title{};  // "tensor 5 'fc1.weight'"
   std::string cast{};   // "float32 -> float16"
   btf::LossAccount account{};
-  std::uint64_t sign_lost = 0;  // an upper bound
   std::optional<double> snr{};
   bool sampled = false;  // the snr is estimated from some of the elements
 
   // Returns true if values are lost and not only rounded: values out of range, NaN, signs.
-  bool harmed() const { return account.overflowed > 0 || account.nan_lost > 0 || sign_lost > 0; }
+  bool harmed() const {
+    return account.overflowed > 0 || account.nan_lost > 0 || account.sign_lost > 0;
+  }
 };
 
 // Messages about one converted tensor. ConvertReport decides how many of a kind are shown.

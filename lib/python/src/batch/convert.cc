@@ -43,8 +43,8 @@ Json numbers(const auto& values) {
 
 Json json_of(const TensorReport& report) {
   const LossAccount& loss = report.loss;
-  const std::vector<std::uint64_t> lost{loss.elements, loss.overflowed, loss.nan_lost,
-                                        loss.to_zero,  loss.inexact,    loss.nan};
+  const std::vector<std::uint64_t> lost{loss.elements, loss.overflowed, loss.nan_lost, loss.to_zero,
+                                        loss.inexact,  loss.nan,        loss.sign_lost};
   Json zero_points = Json::array();
   for (const std::int64_t zero : report.zero_points) zero_points.push_back(std::to_string(zero));
   Json json{{"source", json_number(report.source)},
@@ -101,15 +101,16 @@ TensorReport report_of(const JsonNode& node) {
   report.target_dims = node["shape"].dims();
   report.data_bytes = node["bytes"].count();
   const std::vector<std::uint64_t> lost = counts(node["lost"]);
-  if (lost.size() != 6) {
-    node["lost"].fail("is not six numbers");
+  if (lost.size() != 7) {
+    node["lost"].fail("is not seven numbers");
   } else {
     report.loss = {.elements = lost[0],
                    .overflowed = lost[1],
                    .nan_lost = lost[2],
                    .to_zero = lost[3],
                    .inexact = lost[4],
-                   .nan = lost[5]};
+                   .nan = lost[5],
+                   .sign_lost = lost[6]};
   }
   report.loss.max_abs = node["max_abs"].number();
   report.loss.max_rel = node["max_rel"].number();
