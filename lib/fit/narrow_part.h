@@ -87,8 +87,8 @@ class JointRounding {
   // The error where all are narrow but those that are `wide`: root mean square over some results.
   // Unset if it cannot be computed, takes too long, or Inf or NaN comes of it.
   std::optional<double> error(std::uint32_t node, const std::vector<bool>& wide);
-  // Of `candidates`, the nearest nodes that must be wide beside those that are, so that the error
-  // is at most `most`. Empty if no choice of them does that.
+  // The nearest nodes, of those that may be chosen, that must be wide beside those that are, so
+  // that the error is at most `most`. Empty if no choice of them does that.
   std::vector<std::uint32_t> widened(std::uint32_t node, std::vector<bool> wide, double most,
                                      const std::function<bool(std::uint32_t)>& is_candidate);
 
