@@ -43,7 +43,7 @@ Result<Array> array_of(const btf_array* from) {
   BTF_ASSIGN(const DType dtype, parse_dtype(array.dtype));
   BTF_ASSIGN(const auto named, layout_named(array.layout));
   if (named && spec(*named).shuffled())
-    return wrong("elements in memory are whole: shuffled is for files");
+    return wrong("the shuffled layout exists only in files, not in memory");
   const Layout layout = named.value_or(Layout::linear);
   BTF_ASSIGN(StridedLayout storage, storage_of(array, layout, dtype));
   const std::uint64_t bytes = storage_bytes(storage, dtype);

@@ -1,5 +1,4 @@
-// From sets of tensors to outputs: what the options mean for an output, and which outputs there
-// are.
+// Conversions of sets: which rules options obey, which outputs there are, and their order.
 #include "convert/convert_file.h"
 
 #include <xxhash.h>
@@ -43,14 +42,14 @@ std::string hexadecimal(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
-// A name that is too long keeps its front and a hash of the whole.
+// A name that is too long is cut, and a hash of the whole name is appended.
 std::string shortened(const std::string& name, const std::string& ending) {
   if (name.size() + ending.size() <= kMaxNameBytes) return name + ending;
   const std::string hash = "-" + hexadecimal(XXH64(name.data(), name.size(), 0), 16);
   return name.substr(0, kMaxNameBytes - ending.size() - hash.size()) + hash + ending;
 }
 
-// "sub/fc2#3" of names that are taken from paths: the folders stay.
+// For names made of paths, such as "sub/fc2#3": keeps the folders.
 std::string file_of_place(const std::string& name, const std::string& ending) {
   const std::size_t base = name.rfind('/') + 1;
   return name.substr(0, base) + shortened(name.substr(base), ending);
@@ -75,7 +74,7 @@ class Outputs {
   }
 
  private:
-  // Where the tensors of a member go: a file of them all, or nothing for one file each.
+  // Where the tensors of a member go: all into one file, or each into its own.
   struct Target {
     std::optional<std::size_t> whole;
     bool each = false;
@@ -102,7 +101,8 @@ class Outputs {
     return {};
   }
 
-  // The path of a tensor with a file of its own. Tensors of several files may have one name.
+  // The path of a tensor that has a file of its own. Tensors of different files may have equal
+  // names.
   Result<std::string> place_of(const SetTensor& tensor, const std::string& ending) const {
     BTF_ASSIGN(const auto file, input_.file(tensor.member));
     BTF_ASSIGN(const auto own, file->own_name(tensor.index));
@@ -117,9 +117,9 @@ class Outputs {
 
   Result<Target> target_of(std::uint64_t member) const {
     BTF_ASSIGN(const FormatRow* const format, format_of(place_of(member)));
-    // Where nothing is said of formats and names, that of the file is kept.
+    // Without a format or a new name in the options, the input's format is kept.
     const bool named = !format_.empty() || !options_.rename.empty();
-    // A file of this format that holds one tensor stays a file, and keeps its name.
+    // A file of this format that holds one tensor stays one file and keeps its name.
     const auto from = find_ending(content_name(place_of_member(member)));
     const bool same = options_.rename.empty() && from && from->format == format->name;
     return Target{
@@ -138,13 +138,13 @@ class Outputs {
                             options_.compression.has_value() || ends_as_compressed(name)});
   }
 
-  // Below the directory, or the name of the file.
+  // The path relative to the input directory, or the file name.
   std::string place_of_member(std::uint64_t member) const {
     const SetMember from = input_.member(member);
     return from.place != from.path ? from.place : from.path.substr(from.path.rfind('/') + 1);
   }
 
-  // The name of a file of the input, with another ending where it would stand for another format.
+  // The name of an input file, with another extension if its own belongs to another format.
   std::string place_of(std::uint64_t member) const {
     const SetMember from = input_.member(member);
     const std::string place = place_of_member(member);
@@ -171,15 +171,16 @@ class Outputs {
               .in_file(output.path));
     std::error_code unknown;
     if (fs::equivalent(output.path, from.path, unknown))
-      return std::unexpected(
-          Error{ErrorCode::invalid_argument,
-                "is the input itself, which only an output of the same name replaces"}
-              .in_file(output.path));
+      return std::unexpected(Error{ErrorCode::invalid_argument,
+                                   "is the input itself under another name; only an output with "
+                                   "the input's own path may replace it"}
+                                 .in_file(output.path));
     outputs_.push_back(std::move(output));
     return outputs_.size() - 1;
   }
 
-  // No output takes the place of another one, by way of links, nor of what is read.
+  // Refuses outputs that are the same file as another output, possibly by links, or as a file that
+  // this run reads.
   Status check_apart() const {
     std::map<std::pair<FileIdentity, std::string>, const PlannedOutput*> spots;
     std::map<FileIdentity, const PlannedOutput*> there;
@@ -214,7 +215,7 @@ class Outputs {
   std::string directory_;
   const TensorSet& input_;
   const ConvertOptions& options_;
-  std::string_view format_;                  // if the options say it
+  std::string_view format_;                  // if the options name one
   std::map<std::uint64_t, Target> targets_;  // by member
   std::vector<PlannedOutput> outputs_;
   std::set<std::string> paths_;
@@ -260,7 +261,7 @@ Status make_folder(const std::string& path) {
 
 namespace {
 
-// Options of a conversion: which go together, all rules once.
+// Rules for combinations of options, each in one place.
 
 constexpr auto kDuplicates = std::to_array<Named<Duplicates>>({
     {Duplicates::error, "error"},
@@ -307,7 +308,7 @@ Status check_shuffle(const ConvertOptions& options, const FormatRow* format) {
 Status check_names(const ConvertOptions& options, const FormatRow* format) {
   const bool given = options.names.has_value() || !options.rename.empty();
   if (options.drop_names && given) return wrong("`drop_names` cannot be combined with other names");
-  // A single tensor's may be that of its file.
+  // For a single tensor the name may become the name of the file.
   if (options.names && format != nullptr && !format->has(kNamed))
     return wrong("`names` is for a format that holds names, the output is " +
                  std::string(format->title));
@@ -337,7 +338,7 @@ Status check_scales(const ConvertOptions& options) {
   if (!scales.scale_blocks.empty() && !scales.dequantize)
     return wrong("`scale_blocks` goes with `quantization.dequantize`");
   if (std::ranges::find(scales.scale_blocks, 0U) != scales.scale_blocks.end())
-    return wrong("a block of `scale_blocks` has no indices");
+    return wrong("a block size in `scale_blocks` is 0");
   if (!scaled || options.dtype || options.spec) return {};
   if (scales.automatic)
     return wrong("`quantization.automatic` needs `dtype`, the type to quantise to");
@@ -345,7 +346,7 @@ Status check_scales(const ConvertOptions& options) {
       "`quantization.scale` needs `dtype`: it decides between quantising and dequantising");
 }
 
-// Rules that need no tensor; the others are checked when tensors are measured.
+// Checks the rules that need no tensor. The others are checked while tensors are measured.
 Status check_recipient(const ConvertOptions& options, const FormatRow* format) {
   if (!options.recipient) return {};
   const RecipientRow& row = info(*options.recipient);
@@ -391,15 +392,12 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
 
 namespace {
 
-// From sets of tensors to outputs: what the options mean for an output, and which outputs there
-// are.
-
 WriteRequest request_for(const std::string& output, const ConvertOptions& options) {
   return {output, options.spec ? &*options.spec : nullptr, options.as_uint, options.format,
           options.compression.has_value()};
 }
 
-// Options completed by the output's format and spec.
+// Completes the options by what the output's format and spec imply.
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
   BTF_TRY(check_options(options, format.name));
   if (options.recipient && !options.coo_code) options.coo_code = info(*options.recipient).coo_code;
@@ -412,7 +410,7 @@ Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format)
   return options;
 }
 
-// Whoever wants all of an input gets all of it.
+// Refuses the conversion of a whole input that would silently leave tensors out.
 Status check_complete(const TensorSet& input, const ConvertOptions& options) {
   if (options.tensors) return {};
   for (std::uint64_t i = 0; i < input.member_count(); ++i) {
@@ -420,13 +418,13 @@ Status check_complete(const TensorSet& input, const ConvertOptions& options) {
     Status complete = file->check_complete();
     if (complete) continue;
     complete.error().message +=
-        ", so the result would lack it; `tensors` '*' converts what is listed";
+        ", so it would be missing from the output; `tensors` '*' converts only the listed tensors";
     return complete;
   }
   return {};
 }
 
-// Numbers of what is converted, in the order of the outputs.
+// The numbers of the tensors to convert, in the order of the outputs.
 Result<std::vector<std::uint64_t>> wanted_tensors(const TensorSet& input,
                                                   const ConvertOptions& options) {
   if (options.tensors) return *options.tensors;
@@ -443,14 +441,14 @@ Result<std::vector<std::uint64_t>> wanted_tensors(const TensorSet& input,
   return meant;
 }
 
-// Scales and zero points that are files of their own, where they are asked for.
+// Scales and zero points in files of their own, if the options ask for dequantisation.
 SetScales set_scales(const TensorSet& input, const ConvertOptions& options) {
   return options.quantization.dequantize && !input.one_file() ? SetScales::of(input) : SetScales();
 }
 
-// Scales that are applied are not converted.
-Status leave_out(const SetScales& scales, const TensorSet& input,
-                 std::vector<std::uint64_t>& tensors) {
+// Scales that are applied are not converted themselves.
+Status drop_scale_members(const SetScales& scales, const TensorSet& input,
+                          std::vector<std::uint64_t>& tensors) {
   if (scales.empty()) return {};
   std::vector<std::uint64_t> left;
   for (const std::uint64_t number : tensors) {
@@ -461,8 +459,9 @@ Status leave_out(const SetScales& scales, const TensorSet& input,
   return {};
 }
 
-// The same within files. Scales that are not linked are found behind their codes.
-Status leave_out_linked(const TensorSet& input, std::vector<std::uint64_t>& tensors) {
+// The same for scales in the files of their codes. Scales without a link follow their codes and are
+// removed later.
+Status drop_linked_scales(const TensorSet& input, std::vector<std::uint64_t>& tensors) {
   std::map<std::uint64_t, std::set<std::uint64_t>> scales;  // by member
   std::vector<std::uint64_t> left;
   for (const std::uint64_t number : tensors) {
@@ -478,9 +477,9 @@ Status leave_out_linked(const TensorSet& input, std::vector<std::uint64_t>& tens
   return {};
 }
 
-// Takes out of an output what those before have used up.
-Status leave_out_consumed(const TensorSet& input, const std::vector<SetTensor>& consumed,
-                          std::vector<std::uint64_t>& tensors) {
+// Removes tensors that outputs prepared earlier have used as scales.
+Status drop_consumed(const TensorSet& input, const std::vector<SetTensor>& consumed,
+                     std::vector<std::uint64_t>& tensors) {
   std::vector<std::uint64_t> left;
   for (const std::uint64_t number : tensors) {
     BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
@@ -516,7 +515,7 @@ MakeSink sink_at(const std::string& path) {
   return [path](const SinkOptions& options) { return create_sink(path, options); };
 }
 
-// One of many: the directory was tidied once for all of them.
+// For one of many outputs: the directory has already been tidied.
 MakeSink sink_among_others(const std::string& path) {
   return [path](SinkOptions options) {
     options.tidied = 0;
@@ -524,10 +523,10 @@ MakeSink sink_among_others(const std::string& path) {
   };
 }
 
-// Files of the input that outputs are made of, and the outputs by these.
+// The input files that outputs are made of, and for each output its file.
 struct Sources {
   std::vector<PlannedFile> files;
-  std::vector<std::uint64_t> of;  // of each output: its file
+  std::vector<std::uint64_t> of;  // for each output, the number of its file
 };
 
 Result<Sources> sources_of(const TensorSet& input, const std::vector<PlannedOutput>& outputs) {
@@ -546,7 +545,7 @@ Result<Sources> sources_of(const TensorSet& input, const std::vector<PlannedOutp
   return sources;
 }
 
-// A share of the outputs: where their tensors have their new names it does not know.
+// For one shard, which only sees some of the outputs: looks for the old names in all tensors.
 Status check_renamed(const TensorSet& input, const ConvertOptions& options,
                      const std::vector<std::uint64_t>& tensors) {
   if (options.rename.empty()) return {};
@@ -564,19 +563,20 @@ Status check_renamed(const TensorSet& input, const ConvertOptions& options,
 struct PreparedOutput {
   std::string path;
   std::unique_ptr<FileConversion> conversion;
-  std::uint64_t source = 0;  // number of its file
+  std::uint64_t source = 0;  // number of the input file
 
   Result<std::uint64_t> write(const TensorReportSink& report) {
     BTF_TRY(make_folder(path));
     BTF_TRY(check_output(path));
-    return conversion->write_to(sink_among_others(path), [&](TensorReport told) {
-      told.output = path;
-      if (report) report(told);
+    return conversion->write_to(sink_among_others(path), [&](TensorReport tensor) {
+      tensor.output = path;
+      if (report) report(tensor);
     });
   }
 };
 
-// Everything is measured before the first file is written. `share`: nullptr, where all is written.
+// Measures everything before it writes the first file. `share` is nullptr in a run that is not a
+// shard.
 class DirectoryConversion {
  public:
   DirectoryConversion(const TensorSet& input, const std::string& directory,
@@ -589,8 +589,8 @@ class DirectoryConversion {
 
   Result<std::uint64_t> run(const TensorReportSink& report) {
     BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input_, options_));
-    BTF_TRY(leave_out(scales_, input_, tensors));
-    if (options_.quantization.dequantize) BTF_TRY(leave_out_linked(input_, tensors));
+    BTF_TRY(drop_scale_members(scales_, input_, tensors));
+    if (options_.quantization.dequantize) BTF_TRY(drop_linked_scales(input_, tensors));
     BTF_ASSIGN(std::vector<PlannedOutput> outputs,
                outputs_in(directory_, input_, tensors, options_));
     BTF_ASSIGN(const Sources sources, sources_of(input_, outputs));
@@ -613,14 +613,14 @@ class DirectoryConversion {
   Status prepare_all(std::vector<PlannedOutput>& outputs, const Sources& sources,
                      const std::vector<std::uint64_t>& own) {
     std::set<std::string> renamed;
-    std::map<std::uint64_t, std::vector<SetTensor>> consumed;  // by the file's output before
+    std::map<std::uint64_t, std::vector<SetTensor>> consumed;  // by the previous output of a file
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       PlannedOutput& output = outputs[i];
       const std::uint64_t source = sources.of[i];
       if (!std::ranges::binary_search(own, source)) continue;
-      // Files of several tensors keep their scales to themselves.
+      // Files of several tensors contain their scales.
       if (!consumed[source].empty() && output.tensors.size() == 1) {
-        BTF_TRY(leave_out_consumed(input_, consumed[source], output.tensors));
+        BTF_TRY(drop_consumed(input_, consumed[source], output.tensors));
         if (output.tensors.empty()) continue;
       }
       auto conversion = prepare(input_, std::move(output.tensors), scales_, output.path, options_);
@@ -630,7 +630,7 @@ class DirectoryConversion {
       prepared_.push_back({std::move(output.path),
                            std::make_unique<FileConversion>(*std::move(conversion)), source});
     }
-    // Outputs of one file follow one another.
+    // Outputs of one input file are adjacent.
     std::ranges::stable_sort(prepared_, {}, &PreparedOutput::source);
     return share_ != nullptr ? Status() : check_renamed(options_, renamed);
   }
@@ -659,11 +659,11 @@ class DirectoryConversion {
     if (tidied_.insert(folder).second) remove_unfinished(folder, UINT64_MAX);
   }
 
-  // Shards, by the path of their index.
+  // The shards of a model, by the path of their index.
   using Indexes = std::map<std::string, std::vector<WrittenShard>>;
 
-  // Before anything is written, for the indexes of the input may be replaced. A file by itself
-  // needs none.
+  // Called before anything is written, since indexes of the input may be replaced. A single file
+  // needs no index.
   Indexes indexes_of(const Sources& sources, ShardIndexes& known) const {
     constexpr std::string_view kShard = ".safetensors";
     Indexes indexes;
@@ -722,7 +722,7 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   if (may_write_over(output)) BTF_TRY(check_written_over(output, input.files_read()));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
   const SetScales scales = set_scales(input, options);
-  BTF_TRY(leave_out(scales, input, tensors));
+  BTF_TRY(drop_scale_members(scales, input, tensors));
   BTF_ASSIGN(FileConversion conversion,
              prepare(input, std::move(tensors), scales, output, options));
   BTF_TRY(check_renamed(options, conversion.renamed()));
@@ -736,7 +736,7 @@ Status convert(const TensorSet& input, const std::string& directory, const Conve
   BTF_ASSIGN(const bool several, files_in_directory(directory, input, options));
   if (!several)
     return std::unexpected(Error{ErrorCode::invalid_argument,
-                                 "is not a directory that gets a file for each of the input"}
+                                 "is not a directory that gets an output file for each input file"}
                                .in_file(directory));
   const auto bytes = DirectoryConversion(input, directory, options, &share).run(report);
   return bytes ? Status() : std::unexpected(bytes.error());

@@ -1,4 +1,4 @@
-// Attributes of the tensors of inputs, carried over to those of the output.
+// One output made of tensors of a set: attributes, scales, limits of losses, and the records.
 #include "convert/file_conversion.h"
 
 #include <algorithm>
@@ -35,17 +35,17 @@ namespace {
 
 class AttributeMerge {
  public:
-  // Which tensor of the input becomes which of the output, and are its codes numbers then? All
-  // before add().
+  // Records which tensor of the output a tensor of the input becomes, and whether its codes are
+  // dequantised. All calls must precede add().
   void place(const SetTensor& source, std::uint64_t target, bool dequantized) {
     targets_.emplace(std::pair(source.member, source.index), target);
     if (dequantized) dequantized_.insert(target);
   }
-  // The records of scales that are written behind a tensor.
+  // Adds the records of scales that are written after a tensor.
   void quantized(std::uint64_t target, const std::vector<ScaleRecord>& scales,
                  const Quantization& how);
-  // Adds those of a member. A link to a tensor that is left out is dropped; of attributes of the
-  // file as a whole, the first member's are kept.
+  // Adds the attributes of a member. A link to a tensor that is not converted is dropped. Of the
+  // attributes of whole files, those of the first member are kept.
   void add(std::uint64_t member, const FileAttributes& attributes);
 
   // Tensors of the output whose link was dropped.
@@ -62,9 +62,7 @@ class AttributeMerge {
   FileAttributes merged_;
 };
 
-// Has a tensor lost more than it may?
-
-// A tensor that is selected twice is linked to by its first copy.
+// If a tensor is selected twice, links refer to its first copy.
 std::optional<std::uint64_t> AttributeMerge::target_of(std::uint64_t member,
                                                        std::uint64_t index) const {
   const auto found = targets_.lower_bound({member, index});
@@ -81,7 +79,7 @@ std::optional<QuantizedBy> AttributeMerge::linked(std::uint64_t member,
   for (auto* link : {&moved.global_scale, &moved.zero_point}) {
     if (!*link) continue;
     *link = target_of(member, **link);
-    // Scales without their zero points, or half of them, would be another meaning.
+    // Scales without their zero points, or half of the scales, would change the meaning.
     if (!*link) return std::nullopt;
   }
   return moved;
@@ -133,7 +131,7 @@ void AttributeMerge::add(std::uint64_t member, const FileAttributes& attributes)
   }
 }
 
-// A few digits are enough to see by how much a limit is missed.
+// A few digits show by how much a limit is missed.
 std::string short_text(double value) {
   std::array<char, 32> text;
   const auto end =
@@ -152,7 +150,7 @@ Status check(const std::optional<LossLimit>& limit, std::uint64_t count, std::ui
                                       (limit->percent ? " %" : ""));
 }
 
-// An error that names what was found and the limit.
+// An error if a tensor lost more than the limits allow.
 Status check_limits(const LossLimits& limits, const Losses& losses) {
   BTF_TRY(check(limits.zero, losses.to_zero, losses.elements, "became zero"));
   BTF_TRY(check(limits.overflow, losses.overflowed, losses.elements, "overflowed"));
@@ -163,7 +161,7 @@ Status check_limits(const LossLimits& limits, const Losses& losses) {
                                       " dB, the limit is " + number_text(*limits.snr) + " dB");
 }
 
-// A file that cannot be opened is an error where it is compared.
+// A file that cannot be opened is not reported here but where it is compared.
 bool holds_only_codes(const TensorSet& set, std::uint64_t member) {
   if (set.trouble(member) != nullptr) return false;
   const auto file = set.file(member);
@@ -196,7 +194,7 @@ class SetScaleReader {
   }
 
  private:
-  // Each is its file's only tensor.
+  // The link for a scale file, which contains a single tensor.
   static const QuantizedBy& only_tensor() {
     static const QuantizedBy kOnly{.scale = 0, .zero_point = 0};
     return kOnly;
@@ -205,7 +203,7 @@ class SetScaleReader {
   static Status check_one_tensor(const TensorFile& file) {
     if (file.tensor_count() == 1) return {};
     return refuse_scaling("has " + std::to_string(file.tensor_count()) +
-                          " tensors; scales that are a file of their own are its only tensor");
+                          " tensors; a file of scales must have exactly one");
   }
 
   Result<GivenScale> read_scales(const TensorFile& file, const TensorInfo& codes) const {
@@ -216,7 +214,8 @@ class SetScaleReader {
     if (scales) {
       BTF_ASSIGN(fit, fit_scales(*scales, codes.dims, &only_tensor()));
     }
-    if (!fit.fits) return refuse_scaling("has the name of scales, but not their dtype or dims");
+    if (!fit.fits)
+      return refuse_scaling("is named like the scales, but its dtype or dims do not fit");
     GivenScale given{.axis = fit.axis};
     BTF_ASSIGN(given.scales, stored.read_scales(*scales));
     return given;
@@ -229,7 +228,7 @@ class SetScaleReader {
     const StoredScales stored(file, codes, &only_tensor(), execution_);
     BTF_ASSIGN(const std::optional<TensorInfo> record, stored.find(ScaleRole::zero_point));
     if (!record || !is_integer(*record->dtype) || record->storage->elements() != scales)
-      return refuse_scaling("has the name of zero points, but does not hold " +
+      return refuse_scaling("is named like the zero points, but does not hold " +
                             std::to_string(scales) + (scales == 1 ? " integer" : " integers"));
     return stored.read_zero_points(*record);
   }
@@ -251,7 +250,7 @@ SetScales SetScales::of(const TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i) add_name(names, set.member(i).name, i);
   for (const auto& [name, member] : names) {
     if (!member) continue;
-    const auto by = scales_called_after(names, name);
+    const auto by = scales_named_after(names, name);
     if (!by || !holds_only_codes(set, *member)) continue;
     found.scales_.emplace(*member, by->by);
     if (by->rival) found.rivals_.emplace(*member, *by->rival);
@@ -275,7 +274,7 @@ Result<std::optional<GivenScale>> SetScales::given(const TensorSet& set, std::ui
   if (found == scales_.end()) return std::nullopt;
   if (const auto rival = rivals_.find(member); rival != rivals_.end())
     return refuse_scaling("its scales may be " + set.member(found->second.scale).path + " or " +
-                          set.member(rival->second).path + ": both have the name of its scales");
+                          set.member(rival->second).path + ": both are named like its scales");
   BTF_ASSIGN(GivenScale scale, SetScaleReader(set, execution).read(member, found->second));
   return scale;
 }
@@ -291,18 +290,18 @@ RecordShape shape_of(const ScaleRecord& scales, const RecordShape& data) {
           .named = data.named};
 }
 
-// `refusal`: of the format that was asked for.
-std::string holders_of_scales(std::string refusal) {
+// Explains which formats can hold scales; `refusal` is the message of the output's format.
+std::string scale_formats_text(std::string refusal) {
   constexpr std::string_view kAdvice = ": select one";
   if (refusal.ends_with(kAdvice)) refusal.resize(refusal.size() - kAdvice.size());
   const auto holds_more = [](const FormatRow& row) {
     return row.writer != nullptr && !row.has(kSingle);
   };
   return refusal +
-         ": the scale that is found out is a second tensor, behind the codes; formats that "
-         "hold both are " +
+         ": the automatic scale is written as a second tensor after the codes; formats that "
+         "can hold both are " +
          name_list(formats() | std::views::filter(holds_more)) +
-         "; a scale that is known, `quantization.scale` 0.02, is not written";
+         "; a scale that you give, as `quantization.scale` 0.02, is not written";
 }
 
 }  // namespace
@@ -320,17 +319,17 @@ FileConversion::FileConversion(const TensorSet& input, std::vector<std::uint64_t
 }
 
 Status FileConversion::measure() {
-  // Records of the file before that were used up as scales.
+  // Tensors of the previous input file that were used as scales.
   std::vector<SetTensor> consumed;
   BTF_TRY(read_attributes());
   for (const std::uint64_t number : tensors_) {
-    Work work{.number = number,
-              .place = {},
-              .name = {},
-              .named = false,
-              .entries = {},
-              .scaled = false,
-              .quantization = {}};
+    PlannedTensor work{.number = number,
+                       .place = {},
+                       .name = {},
+                       .named = false,
+                       .entries = {},
+                       .scaled = false,
+                       .quantization = {}};
     BTF_ASSIGN(work.place, input_.tensor(number));
     if (std::ranges::find(consumed, work.place) != consumed.end()) continue;
     if (options_.quantization.dequantize &&
@@ -376,9 +375,9 @@ Status FileConversion::read_attributes() {
 void FileConversion::describe_tensors() {
   AttributeMerge merge;
   std::uint64_t target = 0;
-  // A file with a name in it says by links, and not by places, which scales belong to what.
-  const bool named = std::ranges::any_of(work_, &Work::named);
-  for (const Work& work : work_) {
+  // A file with names identifies scales by links, not by position.
+  const bool named = std::ranges::any_of(work_, &PlannedTensor::named);
+  for (const PlannedTensor& work : work_) {
     merge.place(work.place, target, work.quantization && options_.quantization.dequantize);
     if (work.quantization && named)
       merge.quantized(target, work.quantization->written, options_.quantization);
@@ -389,22 +388,22 @@ void FileConversion::describe_tensors() {
   writer_->describe(merge.take());
 }
 
-// As its file has it or, where scales are to be applied and the file keeps them itself, as it makes
-// numbers of it. Then there is nothing left to scale.
-Result<TensorInfo> FileConversion::record_of(const TensorFile& file, Work& work) const {
+// The record as the file has it. If the file's format stores scales itself and they are to be
+// applied, the record of the numbers, after which nothing is left to scale.
+Result<TensorInfo> FileConversion::record_of(const TensorFile& file, PlannedTensor& work) const {
   if (options_.quantization.dequantize) {
     BTF_ASSIGN(std::optional<TensorInfo> numbers, file.dequantized(work.place.index));
     work.scaled = numbers.has_value();
     if (numbers) return *std::move(numbers);
   }
   BTF_ASSIGN(TensorInfo record, file.tensor(work.place.index));
-  if (options_.quantization.dequantize) work.scaled = is_no_codes(record, work.place);
+  if (options_.quantization.dequantize) work.scaled = is_not_codes(record, work.place);
   return record;
 }
 
-// Scales and zero points of others, and wide integers that nothing is linked with, where the file
-// says what its codes are: shapes, indices.
-bool FileConversion::is_no_codes(const TensorInfo& record, const SetTensor& place) const {
+// Returns true for scales and zero points of others. In files that say which tensors are codes,
+// also for wide integers without a link, such as shapes and indices.
+bool FileConversion::is_not_codes(const TensorInfo& record, const SetTensor& place) const {
   const ScaleLinks& links = links_.at(place.member);
   if (links.is_part(record)) return true;
   if (!record.dtype || info(*record.dtype).floating() || info(*record.dtype).bits <= 8)
@@ -412,12 +411,12 @@ bool FileConversion::is_no_codes(const TensorInfo& record, const SetTensor& plac
   return links.find(place.index) == nullptr && undecoded_codes(record).empty() && links.any();
 }
 
-const ConvertOptions& FileConversion::options_of(const Work& work) const {
+const ConvertOptions& FileConversion::options_of(const PlannedTensor& work) const {
   return work.scaled ? unscaled_ : options_;
 }
 
-// A name that only its file's name gave is written where tensors of several files meet.
-Status FileConversion::name(const TensorInfo& record, Work& work) {
+// A name that only comes from the file's name is stored if tensors of several files are combined.
+Status FileConversion::name(const TensorInfo& record, PlannedTensor& work) {
   work.name = record.name;
   work.named = !options_.drop_names && (record.named || input_.member_count() > 1);
   const std::size_t number = work_.size();
@@ -433,7 +432,8 @@ Status FileConversion::name(const TensorInfo& record, Work& work) {
   return {};
 }
 
-Result<RecordShape> FileConversion::shape_of(const Work& work, const ConvertTarget& target) const {
+Result<RecordShape> FileConversion::shape_of(const PlannedTensor& work,
+                                             const ConvertTarget& target) const {
   BTF_ASSIGN(RecordShape shape, record_shape(target, options_, work.entries.all));
   shape.name = work.name;
   shape.named = work.named;
@@ -441,7 +441,7 @@ Result<RecordShape> FileConversion::shape_of(const Work& work, const ConvertTarg
 }
 
 Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& record,
-                                      Work& work) {
+                                      PlannedTensor& work) {
   const ConvertOptions& options = options_of(work);
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options));
   shuffled_ = shuffled_ || spec(target.layout).shuffled();
@@ -467,9 +467,10 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
     Status fits = announce(btf::shape_of(scales, shape));
-    // Where one tensor is converted, its scales are a second one, which the message has to say.
+    // The conversion of one tensor adds a second record for its scales, which the message must
+    // explain.
     if (!fits && work_.empty() && records_.size() == 1)
-      fits.error().message = holders_of_scales(fits.error().message);
+      fits.error().message = scale_formats_text(fits.error().message);
     BTF_TRY(std::move(fits));
     records_.push_back({.work = work_.size(), .scales = &scales});
   }
@@ -481,15 +482,15 @@ Status FileConversion::announce(const RecordShape& shape) {
   const RecipientRow& row = info(*options_.recipient);
   if (const auto objection = dtype_objection(row, info(shape.dtype).code()))
     return fail(ErrorCode::unsupported,
-                objection->message + "; `dtype` takes one that it has: " + dtype_list(row));
+                objection->message + "; set `dtype` to one that it supports: " + dtype_list(row));
   if (const auto objection = layout_objection(row, shape.layout_code))
-    return fail(ErrorCode::unsupported, objection->message + "; `layout` linear is what it takes");
+    return fail(ErrorCode::unsupported, objection->message + "; set `layout` to linear");
   return writer_->add(shape);
 }
 
 std::vector<SetTensor> FileConversion::consumed() const {
   std::vector<SetTensor> found;
-  for (const Work& work : work_)
+  for (const PlannedTensor& work : work_)
     if (work.quantization)
       for (const std::uint64_t index : work.quantization->consumed)
         found.push_back({work.place.member, index});
@@ -500,13 +501,13 @@ Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,
                                                const TensorReportSink& report) {
   BTF_ASSIGN(const std::uint64_t bytes, writer_->total_bytes());
   const bool compressed = options_.compression.has_value();
-  // How much is left of it by compressing is not known before.
+  // The compressed size is not known in advance.
   BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
              make_sink({.size = compressed ? 0 : bytes, .sync = options_.sync}));
   if (!compressed) {
     BTF_TRY(write(*buffer_small_writes(*file), report));
     BTF_TRY(file->commit());
-    // A format may have another form where the sink cannot seek.
+    // Some formats have a different form for sinks that cannot seek.
     return writer_->total_bytes();
   }
   const unsigned threads = worker_count(options_.execution, UINT64_MAX, bytes);
@@ -523,8 +524,7 @@ Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
   for (std::size_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
   for (const std::size_t number : order) BTF_TRY(write_record(number, sink, report));
   BTF_TRY(writer_->end(sink));
-  // Each of many files goes into an output of its own: asking for all each time would take the
-  // square of their number.
+  // With many outputs, each for one file, checking all inputs every time would take quadratic time.
   if (!set_scales_.empty()) BTF_TRY(input_.check_unchanged());
   for (const auto& [member, attributes] : attributes_) BTF_TRY(input_.check_unchanged(member));
   return sink.commit();
@@ -532,7 +532,7 @@ Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
 
 Status FileConversion::write_record(std::size_t number, ByteSink& sink,
                                     const TensorReportSink& report) {
-  Work& work = work_[records_[number].work];
+  PlannedTensor& work = work_[records_[number].work];
   const SetTensor& place = work.place;
   BTF_ASSIGN(const auto file, input_.file(place.member));
   BTF_ASSIGN(const TensorInfo tensor, record_of(*file, work));
@@ -544,7 +544,7 @@ Status FileConversion::write_record(std::size_t number, ByteSink& sink,
 Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& tensor,
                                    std::size_t number, ByteSink& sink,
                                    const TensorReportSink& report) {
-  const Work& work = work_[records_[number].work];
+  const PlannedTensor& work = work_[records_[number].work];
   const ConvertOptions& options = options_of(work);
   BTF_ASSIGN(const ConvertTarget target, choose_target(tensor, options));
   BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
@@ -552,24 +552,25 @@ Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& ten
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   if (const ScaleRecord* const scales = records_[number].scales)
     return write_scales(conversion, *work.quantization, *scales, shape, sink);
-  TensorReport told = describe(work, tensor, target, shape);
-  told.target = places_[number];
-  told.unlinked = unlinked_.contains(number);
+  TensorReport written = describe(work, tensor, target, shape);
+  written.target = places_[number];
+  written.unlinked = unlinked_.contains(number);
   const ByteSource* block_scales = nullptr;
   if (work.quantization && work.quantization->block_scales) {
     BTF_ASSIGN(block_scales, file.elements(work.quantization->block_scales->index));
   }
   BTF_ASSIGN(const Losses loss, write_data(work, conversion, block_scales, shape, sink));
   BTF_TRY(check_limits(options_.limits, loss));
-  told.loss = loss;
-  if (loss.noise) (options.limits.snr ? told.snr : told.snr_about) = loss.noise->decibels();
+  written.loss = loss;
+  if (loss.noise) (options.limits.snr ? written.snr : written.snr_about) = loss.noise->decibels();
   for (std::size_t next = number + 1; next < records_.size() && records_[next].scales; ++next)
-    told.scale_targets.push_back(places_[next]);
-  if (report) report(told);
+    written.scale_targets.push_back(places_[next]);
+  if (report) report(written);
   return {};
 }
 
-Result<Losses> FileConversion::write_data(const Work& work, const TensorConversion& conversion,
+Result<Losses> FileConversion::write_data(const PlannedTensor& work,
+                                          const TensorConversion& conversion,
                                           const ByteSource* block_scales, const RecordShape& shape,
                                           ByteSink& sink) {
   const ConvertTarget& target = conversion.target;
@@ -612,7 +613,7 @@ Status FileConversion::write_scales(const TensorConversion& conversion, const Qu
   return writer_->end_record(sink);
 }
 
-TensorReport FileConversion::describe(const Work& work, const TensorInfo& record,
+TensorReport FileConversion::describe(const PlannedTensor& work, const TensorInfo& record,
                                       const ConvertTarget& target, const RecordShape& shape) const {
   TensorReport report{.source = work.number,
                       .target = {},

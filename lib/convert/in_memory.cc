@@ -20,7 +20,7 @@
 namespace btf {
 namespace {
 
-// DLPack asks for as much as CUDA's allocator gives.
+// DLPack recommends the alignment of CUDA's allocator.
 constexpr std::align_val_t kAlignment{256};
 
 Result<std::shared_ptr<std::byte>> allocate(std::uint64_t bytes) {
@@ -38,7 +38,7 @@ std::unexpected<Error> bad_range(std::size_t dim, const std::string& what) {
 }
 
 Result<SliceRange> slice_range(const DimRange& range, std::size_t dim, std::uint64_t size) {
-  constexpr std::uint64_t kMost = INT64_MAX;
+  constexpr std::uint64_t kMaxSize = INT64_MAX;
   const std::uint64_t end = range.end.value_or(size);
   if (range.step == 0) return bad_range(dim, "the step is 0");
   if (range.begin > end)
@@ -47,9 +47,9 @@ Result<SliceRange> slice_range(const DimRange& range, std::size_t dim, std::uint
   if (end > size)
     return bad_range(dim,
                      "end " + std::to_string(end) + " is beyond its size " + std::to_string(size));
-  if (size > kMost) return bad_range(dim, "a size of 2^63 and more is not supported");
+  if (size > kMaxSize) return bad_range(dim, "a size of 2^63 and more is not supported");
   return SliceRange{static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(end),
-                    static_cast<std::int64_t>(std::min(range.step, kMost))};
+                    static_cast<std::int64_t>(std::min(range.step, kMaxSize))};
 }
 
 Result<std::vector<Edit>> region_edits(const Dims& dims, const std::vector<DimRange>& region) {
@@ -111,11 +111,11 @@ Result<ReadShape> read_shape(const TensorInfo& tensor, const ReadOptions& option
   BTF_ASSIGN(ConvertOptions convert, convert_options(tensor, options));
   if (tensor.coo && !convert.layout) convert.layout = Layout::linear;
   if (convert.layout && spec(*convert.layout).shuffled())
-    return fail(ErrorCode::unsupported, "elements in memory are whole: shuffled is for files");
+    return fail(ErrorCode::unsupported, "the shuffled layout exists only in files, not in memory");
   convert.shuffle = false;
   BTF_ASSIGN(ConvertTarget target, choose_target(tensor, convert));
   if (target.sparse())
-    return fail(ErrorCode::unsupported, "a tensor in memory is dense: COO is for files");
+    return fail(ErrorCode::unsupported, "a tensor in memory is dense: COO exists only in files");
   return ReadShape{target.job.to, target.layout, *std::move(target.storage)};
 }
 
@@ -145,7 +145,7 @@ Result<LoadedTensor> read_tensor(const TensorFile& file, const TensorInfo& tenso
 
 namespace {
 
-struct Work {
+struct PlannedTensor {
   const TensorView& source;
   DType dtype{};
   Layout layout{};
@@ -153,8 +153,8 @@ struct Work {
   RecordShape record;
 };
 
-Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
-                  const WriteOptions& options) {
+Result<PlannedTensor> plan(const TensorToWrite& tensor, const FormatRow& format,
+                           const WriteOptions& options) {
   const TensorView& view = tensor.tensor;
   const DType dtype = tensor.dtype.value_or(view.dtype);
   BTF_TRY(check_buffer(view.bytes.size(), view.storage, view.dtype));
@@ -169,10 +169,10 @@ Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
                      .payload = storage_bytes(storage, dtype),
                      .name = tensor.name,
                      .named = !tensor.name.empty()};
-  return Work{view, dtype, tensor.layout, std::move(storage), std::move(record)};
+  return PlannedTensor{view, dtype, tensor.layout, std::move(storage), std::move(record)};
 }
 
-Status write_one(const Work& work, const WriteOptions& options, TensorWriter& writer,
+Status write_one(const PlannedTensor& work, const WriteOptions& options, TensorWriter& writer,
                  ByteSink& sink) {
   BTF_ASSIGN(const std::uint64_t payload, writer.begin_record(sink, work.record));
   const std::unique_ptr<ByteSink> shuffling =
@@ -193,7 +193,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
   const WriteRequest request{.path = output, .format = options.format};
   BTF_ASSIGN(const FormatRow* const format, format_to_write(request));
   const std::unique_ptr<TensorWriter> writer = format->writer(request);
-  std::vector<Work> works;
+  std::vector<PlannedTensor> works;
   works.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     auto work = plan(tensors[i], *format, options);

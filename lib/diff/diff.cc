@@ -365,7 +365,7 @@ class FileDiff {
     BTF_ASSIGN(const std::vector<std::uint64_t> picked, pairs.pick(options_.pick));
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
     one_thread_ = for_one_thread();
-    PairQueue queue({.workers = workers_, .most_together = 16, .small = kTiny, .most_waiting = 4},
+    PairQueue queue({.workers = workers_, .max_batch = 16, .small = kTiny, .max_waiting = 4},
                     options_.execution);
     bool permuted = !options_.permute || options_.may_compare_nothing;
     const auto is_permuted = [&](const Pair& pair) {

@@ -351,7 +351,7 @@ Result<QuantizePlan> plan_of_option(const GivenScale& given, const TensorInfo& r
   BTF_TRY(check_given_scale(given, record));
   plan.scaling = Scaling::dequantize;
   plan.cast = {.from = *record.dtype, .to = kDequantized, .policy = {}};
-  take_given_scale(given, plan.scales);
+  apply_given_scale(given, plan.scales);
   return plan;
 }
 

@@ -1,4 +1,4 @@
-// The specs of a tensor's bytes, from an engine's layer list.
+// Parses the layer list of a TensorRT engine, and derives specs of its tensors.
 #include "engine/engine_list.h"
 
 #include <algorithm>
@@ -32,18 +32,18 @@ std::string joined(const Dims& dims) {
   return text.empty() ? "scalar" : text;
 }
 
-// Where dims are said that the list does not.
+// How to give dims that the list does not have.
 std::string shapes_text(const EngineSpecs& specs, const EngineTensor& tensor) {
-  if (specs.in_manifest) return "a manifest's 'spec' of '@LIST:DIMS' says them";
-  return "`shapes` " + tensor.name + ":DIMS says them";
+  if (specs.in_manifest) return "give them in a manifest's 'spec', '@LIST:DIMS'";
+  return "give them with `shapes` " + tensor.name + ":DIMS";
 }
 
-std::unexpected<Error> not_said(const EngineSpecs& specs, const EngineTensor& tensor,
-                                const std::string& what) {
+std::unexpected<Error> missing_in_list(const EngineSpecs& specs, const EngineTensor& tensor,
+                                       const std::string& what) {
   return fail(ErrorCode::invalid_argument, specs.path + ": '" + tensor.name + "' " + what);
 }
 
-// The shape that is given for the tensor; the last one counts.
+// The shape given by the user for the tensor; the last match counts.
 const Dims* given_shape(const EngineSpecs& specs, const EngineTensor& tensor) {
   const Dims* found = nullptr;
   for (const EngineShape& shape : specs.shapes)
@@ -51,7 +51,7 @@ const Dims* given_shape(const EngineSpecs& specs, const EngineTensor& tensor) {
   return found;
 }
 
-// The least size of the open dim with which the tensor takes so many bytes.
+// The smallest size of the open dim for which the tensor has this many bytes.
 std::optional<std::uint64_t> open_dim(const TensorRtFormat& format, Dims dims, std::size_t open,
                                       std::uint64_t bytes) {
   const auto size = [&](std::uint64_t dim) -> std::optional<std::uint64_t> {
@@ -78,7 +78,7 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
   const Dims* const given = given_shape(specs, tensor);
   if (!tensor.dims) {
     if (given != nullptr) return *given;
-    return not_said(specs, tensor, "has no dims there; " + shapes_text(specs, tensor));
+    return missing_in_list(specs, tensor, "has no dims in the list; " + shapes_text(specs, tensor));
   }
   Dims dims;
   std::vector<std::size_t> open;
@@ -91,8 +91,8 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
     for (std::size_t d = 0; fits && d < dims.size(); ++d)
       fits = (*tensor.dims)[d] < 0 || (*given)[d] == dims[d];
     if (fits) return *given;
-    return not_said(specs, tensor,
-                    "has the dims " + open_dims_text(*tensor.dims) + ", and not " + joined(*given));
+    return missing_in_list(
+        specs, tensor, "has the dims " + open_dims_text(*tensor.dims) + ", not " + joined(*given));
   }
   if (open.empty()) return dims;
   if (open.size() == 1 && bytes) {
@@ -100,13 +100,14 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
       dims[open.front()] = *dim;
       return dims;
     }
-    return not_said(specs, tensor,
-                    "has the dims " + open_dims_text(*tensor.dims) + ", and none of " +
-                        std::to_string(*bytes) + " bytes");
+    return missing_in_list(specs, tensor,
+                           "has the dims " + open_dims_text(*tensor.dims) +
+                               "; no size of the open dim gives " + std::to_string(*bytes) +
+                               " bytes");
   }
-  return not_said(specs, tensor,
-                  "has the dims " + open_dims_text(*tensor.dims) +
-                      ", of which -1 are known when it runs; " + shapes_text(specs, tensor));
+  return missing_in_list(specs, tensor,
+                         "has the dims " + open_dims_text(*tensor.dims) +
+                             ", where -1 is only known at run time; " + shapes_text(specs, tensor));
 }
 
 }  // namespace
@@ -114,11 +115,12 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
 Result<TensorSpec> engine_spec(const EngineSpecs& specs, const EngineTensor& tensor,
                                std::optional<std::uint64_t> bytes) {
   if (!tensor.format)
-    return not_said(specs, tensor,
-                    tensor.words.empty()
-                        ? std::string("has no format there: an engine built with detailed "
-                                      "profiling verbosity says it")
-                        : "has the format '" + tensor.words + "', which says no layout");
+    return missing_in_list(
+        specs, tensor,
+        tensor.words.empty()
+            ? std::string("has no format in the list; build the engine with detailed "
+                          "profiling verbosity")
+            : "has the format '" + tensor.words + "', which does not give a layout");
   BTF_ASSIGN(const Dims dims, dims_of(specs, tensor, *tensor.format, bytes));
   const std::string text = tensor.format->lanes == 0
                                ? spec_text(tensor.format->dtype, tensor.format->layout, dims)
@@ -134,7 +136,7 @@ Result<TensorSpec> engine_spec(const EngineSpecs& specs, const EngineTensor& ten
 namespace btf::engine {
 namespace {
 
-// The JSON of trtexec --exportLayerInfo and of the engine inspector, of 8.x to 11.x.
+// Parses the JSON of trtexec --exportLayerInfo and of the engine inspector, versions 8.x to 11.x.
 
 class JsonList {
  public:
@@ -154,7 +156,7 @@ class JsonList {
       if (name.text == "Bindings") return take_bindings();
       if (name.text == "I/O Tensors") return take_io_tensors();
       is_single = is_single || name.text == "LayerType";
-      return take_layer_member(name.text, single);  // one layer's object
+      return take_layer_member(name.text, single);  // the object of a single layer
     }));
     BTF_ASSIGN(const JsonToken end, reader_.next());
     if (end.kind != JsonKind::end)
@@ -164,7 +166,7 @@ class JsonList {
   }
 
  private:
-  // Calls `take` with each item's first token.
+  // Calls `take` with the first token of each item.
   template <typename Take>
   Status items(std::string_view what, Take&& take) {
     BTF_TRY(reader_.expect(JsonKind::array_begin, what));
@@ -216,18 +218,19 @@ class JsonList {
 
   Status take_tensors(std::string_view what, std::vector<std::uint32_t>& numbers, bool made) {
     return items(what, [&](const JsonToken& token) -> Status {
-      TensorSaid said;
+      ListedTensor listed;
       if (token.kind == JsonKind::string) {
-        said.name = token.text;
+        listed.name = token.text;
       } else if (token.kind == JsonKind::object_begin) {
         BTF_TRY(reader_.members(
-            [&](const JsonToken& name) { return take_tensor_member(name.text, said); }));
+            [&](const JsonToken& name) { return take_tensor_member(name.text, listed); }));
       } else {
-        return reader_.wrong(token.extent.offset, std::string(what) + " has what is no tensor");
+        return reader_.wrong(token.extent.offset,
+                             std::string(what) + " has an item that is not a tensor");
       }
-      if (said.name.empty()) return {};
-      BTF_ASSIGN(const std::uint32_t number, number_of(said.name));
-      engine::take_tensor(list_.tensors[number], said, made);
+      if (listed.name.empty()) return {};
+      BTF_ASSIGN(const std::uint32_t number, number_of(listed.name));
+      engine::take_tensor(list_.tensors[number], listed, made);
       numbers.push_back(number);
       return {};
     });
@@ -241,14 +244,14 @@ class JsonList {
     return number;
   }
 
-  // 11.x has type and format apart.
-  Status take_tensor_member(std::string_view name, TensorSaid& said) {
-    if (name == "Name") return take_text("'Name' of a tensor", said.name);
+  // 11.x has separate members for type and format.
+  Status take_tensor_member(std::string_view name, ListedTensor& listed) {
+    if (name == "Name") return take_text("'Name' of a tensor", listed.name);
     if (name == "Format/Datatype" || name == "Format")
-      return take_text("the format of a tensor", said.format);
+      return take_text("the format of a tensor", listed.format);
     if (name == "Datatype" || name == "DataType")
-      return take_text("the type of a tensor", said.dtype);
-    if (name == "Dimensions") return take_dims(said.dims.emplace());
+      return take_text("the type of a tensor", listed.dtype);
+    if (name == "Dimensions") return take_dims(listed.dims.emplace());
     BTF_TRY(reader_.skip_value());
     return {};
   }
@@ -258,8 +261,7 @@ class JsonList {
       const auto dim = token.kind == JsonKind::number ? exact_i64(token.text) : std::nullopt;
       if (!dim || *dim < -1)
         return reader_.wrong(token.extent.offset,
-                             "a dim of a tensor is no number of 0 or more, "
-                             "nor -1");
+                             "a dim of a tensor is neither -1 nor a number of 0 or more");
       if (dims.size() == kMaxRank)
         return reader_.wrong(token.extent.offset, "'Dimensions' of a tensor has more than " +
                                                       std::to_string(kMaxRank) + " dims");
@@ -283,7 +285,7 @@ class JsonList {
     });
   }
 
-  // Inputs too, which no layer makes.
+  // These include inputs, which no layer produces.
   Status take_bindings() {
     return items("its 'Bindings'", [&](const JsonToken& token) -> Status {
       if (token.kind != JsonKind::string) return reader_.skip(token);
@@ -296,12 +298,12 @@ class JsonList {
   Status take_io_tensors() {
     return items("its 'I/O Tensors'", [&](const JsonToken& token) -> Status {
       if (token.kind != JsonKind::object_begin) return reader_.skip(token);
-      TensorSaid said;
+      ListedTensor listed;
       BTF_TRY(reader_.members(
-          [&](const JsonToken& name) { return take_tensor_member(name.text, said); }));
-      if (said.name.empty()) return {};
-      BTF_ASSIGN(const std::uint32_t number, number_of(said.name));
-      engine::take_tensor(list_.tensors[number], said, false);
+          [&](const JsonToken& name) { return take_tensor_member(name.text, listed); }));
+      if (listed.name.empty()) return {};
+      BTF_ASSIGN(const std::uint32_t number, number_of(listed.name));
+      engine::take_tensor(list_.tensors[number], listed, false);
       list_.tensors[number].output = true;
       return {};
     });
@@ -310,7 +312,7 @@ class JsonList {
   Status take_text(std::string_view what, std::string& text) {
     BTF_ASSIGN(const JsonToken token, reader_.next());
     if (token.kind == JsonKind::null) return {};
-    if (token.kind != JsonKind::string || !token.kept)
+    if (token.kind != JsonKind::string || !token.complete)
       return reader_.wrong(token.extent.offset, std::string(what) + " is not a text");
     text = token.text;
     return {};
@@ -318,7 +320,7 @@ class JsonList {
 
   JsonReader reader_;
   EngineList list_;
-  std::string metadata_;  // of the layer that is read
+  std::string metadata_;  // of the current layer
 };
 
 }  // namespace
@@ -327,7 +329,7 @@ Result<EngineList> read_json_list(const ByteSource& source) { return JsonList(so
 
 namespace {
 
-// The lines that trtexec --dumpLayerInfo writes into its log:
+// Parses the lines that trtexec --dumpLayerInfo writes into its log:
 //   [11/26/2026-10:00:00] [I] Layers:
 //   Name: conv1 + relu1, LayerType: CaskConvolution, Inputs: [ { Name: x, Location: Device,
 //     Dimensions: [1,3,8,8], Format/Datatype: Row major linear FP32 }], Outputs: [ {..} ], ..
@@ -340,7 +342,8 @@ constexpr std::string_view kOutputs = ", Outputs: [";
 constexpr std::string_view kDims = ", Dimensions: [";
 constexpr std::string_view kFormat = ", Format/Datatype: ";
 
-// The text between the end of `begin` and the next of `ends`; of the rest the beginning of that.
+// The text between the end of `begin` and the next of `ends`, or the beginning of the rest if none
+// of them follows.
 std::string_view between(std::string_view text, std::string_view begin,
                          std::initializer_list<std::string_view> ends) {
   const std::size_t at = text.find(begin);
@@ -393,16 +396,17 @@ class TextList {
   }
 
   Status take_line(std::string_view line) {
-    const std::string_view said = without_log_marks(line);
-    if (said.starts_with(kName) && said.contains(kType)) return take_layer(said);
-    if (said == "Layers:") {
+    const std::string_view content = without_log_marks(line);
+    if (content.starts_with(kName) && content.contains(kType)) return take_layer(content);
+    if (content == "Layers:") {
       names_ = true;
       return {};
     }
-    if (said.empty() || said.starts_with("Bindings:") || (names_ && said.size() != line.size()))
+    if (content.empty() || content.starts_with("Bindings:") ||
+        (names_ && content.size() != line.size()))
       names_ = false;
     if (!names_) return {};
-    return add({.name = std::string(said), .nodes = nodes_of_name(said)});
+    return add({.name = std::string(content), .nodes = nodes_of_name(content)});
   }
 
   Status add(EngineLayer layer) {
@@ -440,23 +444,23 @@ class TextList {
       if (end == text.npos) end = text.find('}');
       if (end == text.npos)
         return malformed("engine-list", bytes_.offset(), "a tensor of the layer has no end");
-      TensorSaid said;
-      BTF_ASSIGN(said, tensor_in(text.substr(0, end)));
-      const std::uint32_t number = list_.number_of(said.name);
-      engine::take_tensor(list_.tensors[number], said, made);
+      ListedTensor listed;
+      BTF_ASSIGN(listed, tensor_in(text.substr(0, end)));
+      const std::uint32_t number = list_.number_of(listed.name);
+      engine::take_tensor(list_.tensors[number], listed, made);
       numbers.push_back(number);
       text.remove_prefix(text.find('}', end) + 1);
     }
   }
 
   // "a, Location: Device, Dimensions: [1,3,8,8], Format/Datatype: Half"
-  Result<TensorSaid> tensor_in(std::string_view text) const {
-    TensorSaid said;
-    said.name = text.substr(0, std::min({text.find(", Location: "), text.find(kDims),
-                                         text.find(kFormat), text.size()}));
-    said.format = between(text, kFormat, {});
+  Result<ListedTensor> tensor_in(std::string_view text) const {
+    ListedTensor listed;
+    listed.name = text.substr(0, std::min({text.find(", Location: "), text.find(kDims),
+                                           text.find(kFormat), text.size()}));
+    listed.format = between(text, kFormat, {});
     if (text.contains(kDims)) {
-      said.dims.emplace();
+      listed.dims.emplace();
       std::string_view list = between(text, kDims, {"]"});
       while (!list.empty()) {
         const std::size_t end = list.find(',');
@@ -464,20 +468,20 @@ class TextList {
         while (word.starts_with(' ')) word.remove_prefix(1);
         const bool dynamic = word == "-1";
         const auto dim = parse_number<std::uint64_t>(word);
-        if ((!dim && !dynamic) || said.dims->size() == kMaxRank ||
+        if ((!dim && !dynamic) || listed.dims->size() == kMaxRank ||
             (dim && *dim > std::uint64_t{INT64_MAX}))
           return malformed("engine-list", bytes_.offset(),
-                           "'" + said.name + "' has dims that are no numbers");
-        said.dims->push_back(dynamic ? -1 : static_cast<std::int64_t>(*dim));
+                           "'" + listed.name + "' has dims that are not numbers");
+        listed.dims->push_back(dynamic ? -1 : static_cast<std::int64_t>(*dim));
         list.remove_prefix(end == list.npos ? list.size() : end + 1);
       }
     }
-    return said;
+    return listed;
   }
 
   JsonBytes bytes_;
   EngineList list_;
-  bool names_ = false;  // of layers follow, a line each
+  bool names_ = false;  // a line with a layer's name each follows
 };
 
 }  // namespace
@@ -503,7 +507,7 @@ bool is_json(std::string_view start) {
   return at != start.npos && start[at] == '{';
 }
 
-// Lists, and a layer by itself.
+// Recognises lists, and the object of a single layer.
 bool has_json_words(std::string_view start) {
   return start.contains("\"Layers\"") ||
          (start.contains("\"LayerType\"") && start.contains("\"Name\""));
@@ -514,7 +518,7 @@ bool has_text_words(std::string_view start) {
          start.contains("Layers:\n") || start.contains("Layers:\r\n");
 }
 
-// Nobody else makes what a layer makes.
+// A tensor must have a single producer.
 Status check_makers(const EngineList& list) {
   std::vector<std::uint32_t> maker(list.tensors.size(), UINT32_MAX);
   for (std::uint32_t i = 0; i < list.layers.size(); ++i)
@@ -528,8 +532,8 @@ Status check_makers(const EngineList& list) {
   return {};
 }
 
-// What no layer makes goes in. Lists of 11.x and bindings say what comes out; where nothing does,
-// it is what no layer reads.
+// Tensors that no layer produces are inputs. Outputs are in the bindings and in lists of 11.x;
+// otherwise they are the tensors that no layer reads.
 void settle_roles(EngineList& list) {
   std::vector<bool> made(list.tensors.size(), false);
   std::vector<bool> read(list.tensors.size(), false);
@@ -560,7 +564,7 @@ const EngineTensor* EngineList::find(const std::string& tensor) const {
 }
 
 bool is_engine_list(const std::string& path) {
-  // A pipe can be read only once.
+  // A pipe can only be read once.
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
   const auto source = open_source(path, {});
@@ -595,21 +599,22 @@ Result<EngineList> read_list(const ByteSource& source) {
   BTF_ASSIGN(const std::string start, start_of(source));
   BTF_ASSIGN(EngineList list, is_json(start) ? read_json_list(source) : read_text_list(source));
   if (list.layers.empty())
-    return fail(ErrorCode::malformed, "is no layer list of a TensorRT engine: it has no layers");
+    return fail(ErrorCode::malformed, "is not a layer list of a TensorRT engine: it has no layers");
   BTF_TRY(check_makers(list));
   settle_roles(list);
   return list;
 }
 
-void take_tensor(EngineTensor& tensor, const TensorSaid& said, bool made) {
-  if (said.dims && (made || !tensor.dims)) tensor.dims = said.dims;
-  if (said.format.empty() && said.dtype.empty()) return;
+void take_tensor(EngineTensor& tensor, const ListedTensor& listed, bool made) {
+  if (listed.dims && (made || !tensor.dims)) tensor.dims = listed.dims;
+  if (listed.format.empty() && listed.dtype.empty()) return;
   if (!tensor.words.empty() && !made) return;
-  tensor.words = said.format.empty() ? said.dtype : said.format;
+  tensor.words = listed.format.empty() ? listed.dtype : listed.format;
   tensor.format.reset();
   tensor.dtype.reset();
-  if (const auto dtype = parse_dtype(said.dtype); dtype) tensor.dtype = *dtype;
-  if (const auto format = parse_format_sentence(said.format.empty() ? said.dtype : said.format)) {
+  if (const auto dtype = parse_dtype(listed.dtype); dtype) tensor.dtype = *dtype;
+  if (const auto format =
+          parse_format_sentence(listed.format.empty() ? listed.dtype : listed.format)) {
     tensor.format = *format;
     if (!tensor.dtype) tensor.dtype = format->dtype;
     tensor.format->dtype = *tensor.dtype;
@@ -624,7 +629,7 @@ void add_node(std::string_view name, std::vector<std::string>& nodes) {
   if (!name.empty() && std::ranges::find(nodes, name) == nodes.end()) nodes.emplace_back(name);
 }
 
-// "{ForeignNode[a...b]}": the first and the last of them.
+// The first and last node of "{ForeignNode[a...b]}".
 bool take_foreign(std::string_view part, std::vector<std::string>& nodes) {
   constexpr std::string_view kBegin = "{ForeignNode[";
   constexpr std::string_view kBetween = "...";
@@ -636,13 +641,13 @@ bool take_foreign(std::string_view part, std::vector<std::string>& nodes) {
   return true;
 }
 
-// "PWN(PWN(a), b)" -> "PWN(a), b"; nothing: another text.
+// "PWN(PWN(a), b)" -> "PWN(a), b"; unset for other texts.
 std::optional<std::string_view> inside_pointwise(std::string_view part) {
   if (!part.starts_with("PWN(") || !part.ends_with(')')) return std::nullopt;
   return part.substr(4, part.size() - 5);
 }
 
-// The separator outside of brackets.
+// Finds the separator outside of brackets.
 std::size_t find_outside(std::string_view text, std::string_view separator) {
   int depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -1,4 +1,4 @@
-// The layer list of a TensorRT engine, in both of its forms, and specs of its tensors.
+// The layer list of a TensorRT engine in its two forms, and the specs of its tensors.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace btf::engine {
 
-// The parts that both forms of an engine's layer list have.
+// Functions used for both forms of a layer list.
 
 inline constexpr std::uint64_t kMaxLayers = 1'000'000;
 inline constexpr std::uint64_t kMaxTensors = 4'000'000;
 
-// One of a layer's tensors, as the layer has it.
-struct TensorSaid {
+// A tensor as described by one layer.
+struct ListedTensor {
   std::string name;
   std::string format;  // "Format/Datatype", or the format alone
-  std::string dtype;   // where that is apart
+  std::string dtype;   // set if it is separate
   std::optional<std::vector<std::int64_t>> dims;
 };
 
-// The first that says something of a tensor counts, its maker before all.
-void take_tensor(EngineTensor& tensor, const TensorSaid& said, bool made);
+// Adds a layer's description to a tensor. The first description with a value counts, but that of
+// its producer takes precedence.
+void take_tensor(EngineTensor& tensor, const ListedTensor& listed, bool made);
 
 // "conv1 + PWN(relu1)" -> conv1, relu1; "{ForeignNode[a...b]}" -> a, b
 std::vector<std::string> nodes_of_name(std::string_view layer);

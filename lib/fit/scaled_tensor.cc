@@ -82,7 +82,7 @@ class ScaledTensor {
     if (magnitudes_.largest() > 0) {
       for (const DType dtype : dtypes_) attempts_.push_back(choose(dtype));
       BTF_TRY(each_run([&](const Dims& dims, std::uint64_t first, std::span<const double> some) {
-        attempt(channels_.known() ? channels_.place(dims, first) : OnAxis{}, some);
+        attempt(channels_.known() ? channels_.place(dims, first) : AxisPosition{}, some);
       }));
     }
     std::vector<FitScaledTensor> found;
@@ -141,7 +141,7 @@ class ScaledTensor {
     return attempts;
   }
 
-  void attempt(const OnAxis& at, std::span<const double> some) {
+  void attempt(const AxisPosition& at, std::span<const double> some) {
     for (Attempts& attempts : attempts_) {
       for (Attempt& one : attempts.tensor)
         one.errors.add(scaling_errors(attempts.codes, some.data(), some.size(), one.scales[0]));
@@ -150,8 +150,8 @@ class ScaledTensor {
     }
   }
 
-  static void by_channels(const Narrowing& codes, const OnAxis& at, std::span<const double> some,
-                          Attempt& attempt) {
+  static void by_channels(const Narrowing& codes, const AxisPosition& at,
+                          std::span<const double> some, Attempt& attempt) {
     by_indices(
         some.data(), some.size(), at,
         [&](std::uint64_t channel, const double* run, std::uint64_t count) {
@@ -304,7 +304,7 @@ constexpr std::uint64_t kMinNumbers = 8;
 
 }  // namespace
 
-OnAxis ChannelMaxima::place(const Dims& dims, std::uint64_t first) const {
+AxisPosition ChannelMaxima::place(const Dims& dims, std::uint64_t first) const {
   std::uint64_t inner = 1;
   for (std::size_t d = axis_ + 1; d < dims.size(); ++d) inner *= dims[d];
   return {.first = first, .inner = inner, .indices = maxima_.size()};

@@ -50,7 +50,7 @@ class ChannelMaxima {
   std::uint32_t axis() const { return axis_; }
   std::uint64_t count() const { return maxima_.size(); }
   std::span<const double> maxima() const { return maxima_; }
-  OnAxis place(const Dims& dims, std::uint64_t first) const;
+  AxisPosition place(const Dims& dims, std::uint64_t first) const;
 
   // The channel with the largest magnitude; the largest of the others.
   std::uint64_t highest() const;
@@ -60,7 +60,7 @@ class ChannelMaxima {
  private:
   std::vector<double> maxima_;
   std::uint32_t axis_ = 0;
-  OnAxis now_{};
+  AxisPosition now_{};
   bool begun_ = false;
   bool mixed_ = false;
 };

@@ -1,4 +1,4 @@
-// Errors and oddities in the name table of a BTF file.
+// Checks a BTF file: its name table, its offsets, and the bytes between records.
 #include "formats/btf_check.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ RecordEnd ends_of(const BtfRecords& records, const ByteSource& source) {
   };
 }
 
-// Names are remembered by their hashes, and looked at again where two are the same.
+// Only hashes of names are stored; names with equal hashes are read again.
 Status report_duplicates(NameTable& table, const FindingSink& report) {
   std::unordered_multimap<std::size_t, std::uint64_t> seen;
   for (std::uint64_t i = 0; i < table.tensors(); ++i) {
@@ -63,25 +63,25 @@ Status report_duplicates(NameTable& table, const FindingSink& report) {
   return {};
 }
 
-// Where the table begins, if there is one, be it unusable.
+// Checks the names and returns where the table begins, if there is one, even if it is unusable.
 Result<std::optional<std::uint64_t>> check_names(const TensorFile& file,
                                                  const FindingSink& report) {
   const ByteSource& source = file.source();
   const auto records = btf_records(source, file.tensor_count());
   auto found = NameTable::find(source, file.tensor_count(), ends_of(*records, source));
   if (!found && found.error().finding.empty()) return std::unexpected(found.error());
-  // A damaged frame is reported by the check of frames.
+  // Damaged frames are reported by the check of frames.
   if (!found || !*found) return std::nullopt;
   NameTable& table = **found;
   if (const Status usable = table.usable(); !usable) {
     const Error& error = usable.error();
     if (error.finding.empty()) return std::unexpected(error);
-    // Records that overlap it are reported one by one, and damaged frames by their own check.
+    // Records that overlap it are reported individually, and damaged frames by their own check.
     if (error.finding.starts_with("names-") && error.finding != "names-overlap")
       report({severity_of(error.finding), error.finding, {}, error.offset, error.message});
     return table.begin();
   }
-  BTF_ASSIGN(const bool zeros, table.zeros_are_zero());
+  BTF_ASSIGN(const bool zeros, table.reserved_bytes_are_zero());
   if (!zeros)
     warn(report, "names-padding", {}, table.begin(),
          "reserved or padding bytes of the name table are not zero");
@@ -94,12 +94,12 @@ Result<std::optional<std::uint64_t>> check_names(const TensorFile& file,
   return table.begin();
 }
 
-// Bytes that belong to no record and follow the last one, from `offset` on.
+// Reports bytes from `offset` on, which follow the last record and belong to none.
 Status report_trailing_bytes(const TensorFile& file, std::uint64_t offset,
                              const FindingSink& report) {
   const ByteSource& source = file.source();
   const std::uint64_t bytes = source.size() - offset;
-  // Bytes that cannot be read are no name table.
+  // Bytes that cannot be read are not a name table.
   const auto stands_at = [&](std::uint64_t at, std::string_view magic) -> Result<bool> {
     std::string found(magic.size(), '\0');
     const Status read = source.read_at(at, std::as_writable_bytes(std::span(found)));
@@ -138,12 +138,12 @@ bool all_zero(std::span<const std::byte> bytes) {
 
 struct Extent {
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;  // of the payload, before padding
+  std::uint64_t end = 0;  // end of the payload, before padding
   std::uint64_t tensor = 0;
 };
 
-// The padding may fill up the record or the file offset; the two differ when the record is
-// misaligned, and either is taken.
+// Where padding may end. It may fill up the record or the file offset, which differ if the record
+// is misaligned; both are accepted.
 std::uint64_t padded_end(const Extent& extent) {
   const std::uint64_t by_offset = round_up(extent.end, kWord).value_or(extent.end);
   const std::uint64_t by_length =
@@ -151,10 +151,10 @@ std::uint64_t padded_end(const Extent& extent) {
   return std::max(by_offset, by_length);
 }
 
-// Bytes that belong to no record. Records are taken in the order of their offsets.
+// Finds bytes that belong to no record. Takes records by ascending offset.
 class GapCheck {
  public:
-  // `names`: where a name table begins.
+  // `names` is where the name table begins, if there is one.
   GapCheck(const TensorFile& file, std::optional<std::uint64_t> names, const FindingSink& report)
       : file_(file), source_(file.source()), names_(names), report_(report) {}
 
@@ -188,8 +188,7 @@ class GapCheck {
     std::array<std::byte, 2 * kWord> padding;
     const std::span bytes = std::span(padding).first(end - begin);
     const Status read = source_.read_at(begin, bytes);
-    // The padding of a frame that cannot be read is unknown; the check of frames reports
-    // the frame.
+    // The padding in a frame that cannot be read is unknown; the check of frames reports the frame.
     if (!read) return read.error().finding.empty() ? read : Status{};
     if (!all_zero(bytes))
       warn("padding-not-zero", owner_, begin, "padding bytes after the record are not zero");
@@ -201,7 +200,7 @@ class GapCheck {
   std::optional<std::uint64_t> names_;
   const FindingSink& report_;
   std::uint64_t end_ = kWord + file_.tensor_count() * kWord;
-  std::uint64_t limit_ = end_;  // where padding may reach to
+  std::uint64_t limit_ = end_;  // where padding may end
   std::optional<std::uint64_t> owner_;
 };
 
@@ -270,8 +269,8 @@ class BtfCheck {
     return {};
   }
 
-  // A record whose size is not known may own any bytes. Of ascending records without a gap, the
-  // common case, no list is kept, and none is read twice.
+  // Records whose size is unknown may own any bytes. If records are ascending without gaps, as
+  // usual, no list is kept and no record is read twice.
   Status check_gaps() const {
     if (unreadable_) return {};
     GapCheck gaps(file_, names_, report_);
@@ -292,7 +291,7 @@ class BtfCheck {
   const TensorFile& file_;
   const ByteSource& source_;
   const FindingSink& report_;
-  std::optional<std::uint64_t> names_;  // where a name table begins
+  std::optional<std::uint64_t> names_;  // where the name table begins
   bool unreadable_ = false;
   bool ascending_ = true;
 };

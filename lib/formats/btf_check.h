@@ -1,4 +1,5 @@
-// Where the structure of a BTF file deviates from the canonical form. Elements are not looked at.
+// Reports where the structure of a BTF file deviates from the canonical form. Does not read
+// elements.
 #pragma once
 
 #include "btf/file.h"

@@ -48,8 +48,8 @@ Result<Footer> read_footer(const ByteSource& source, std::uint64_t tensors) {
   return Footer{magic == wire::kNamesEnd, wire::load_u64(bytes.data())};
 }
 
-// Is there certainly none? The record of the highest number fills the file; of a file that is in
-// memory its last bytes tell sooner.
+// Returns true if there certainly is no name table: the record with the highest number reaches the
+// end of the file, or the last bytes of a file in memory are no footer.
 Result<bool> has_none(const ByteSource& source, std::uint64_t tensors,
                       const RecordEnd& record_end) {
   if (source.held().size() == source.size()) {
@@ -65,7 +65,7 @@ Result<bool> has_none(const ByteSource& source, std::uint64_t tensors,
 // Where the records end.
 struct Ends {
   std::uint64_t last = 0;
-  std::uint64_t tensor = 0;  // one that ends there
+  std::uint64_t tensor = 0;  // a tensor whose record ends there
   bool all_known = true;
 };
 
@@ -82,7 +82,7 @@ Result<Ends> find_ends(std::uint64_t tensors, const RecordEnd& record_end) {
   return ends;
 }
 
-// The offset in the footer, if the table's first bytes are there.
+// The offset according to the footer, if the table's first bytes are there.
 Result<std::optional<std::uint64_t>> place_of(const ByteSource& source, std::uint64_t tensors,
                                               const Footer& footer) {
   const std::uint64_t room = source.size() - offset_table_end(tensors);
@@ -112,7 +112,7 @@ Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::
   BTF_ASSIGN(const Footer footer, read_footer(source, tensors));
   if (!footer.there) return std::nullopt;
   BTF_ASSIGN(const std::optional<std::uint64_t> begin, place_of(source, tensors, footer));
-  // In every canonical file the record of the highest number ends last.
+  // In every canonical file the record with the highest number ends last.
   const auto last = tensors > 0 ? record_end(tensors - 1) : offset_table_end(0);
   if (begin && last && *last == *begin) {
     NameTable table(source, *begin, tensors);
@@ -127,8 +127,8 @@ Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::
     NameTable table(source, ends.last, tensors);
     table.usable_ = malformed("names-size", source.size() - kNamesFooter,
                               "the name table at byte " + std::to_string(ends.last) +
-                                  " says that it has " + std::to_string(footer.length) +
-                                  " bytes, from there to the end of the file are " +
+                                  " claims to have " + std::to_string(footer.length) +
+                                  " bytes, but from there to the end of the file there are " +
                                   std::to_string(source.size() - ends.last));
     return table;
   }
@@ -145,7 +145,7 @@ Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::
   return table;
 }
 
-// Errors are reported when the names are asked for.
+// Errors are reported when names are requested.
 Status NameTable::read_header() {
   std::array<std::byte, kNamesHeader> header;
   BTF_TRY(source_->read_at(begin_, header));
@@ -181,7 +181,7 @@ std::uint64_t NameTable::footer() const { return source_->size() - kNamesFooter;
 Status NameTable::usable() {
   if (usable_) return *usable_;
   Status status = check_all();
-  // An error of the system may be gone at the next call.
+  // A system error may not occur again at the next call.
   if (status || !status.error().finding.empty()) usable_ = status;
   return status;
 }
@@ -218,7 +218,7 @@ Result<std::uint64_t> NameTable::name_end(std::uint64_t index) {
   return load_little<std::uint32_t>(entry);
 }
 
-// Part of the names, not longer than one name.
+// A part of the names that is not longer than one name.
 Result<std::string> NameTable::text(std::uint64_t begin, std::uint64_t end) {
   std::string text(end - begin, '\0');
   const std::uint64_t at = names_begin() + begin;
@@ -265,7 +265,7 @@ Result<std::optional<std::string>> NameTable::name(std::uint64_t index) {
   }
   BTF_ASSIGN(const std::uint64_t end, name_end(index));
   if (begin == end) return std::nullopt;
-  // The file may have been changed since it was checked.
+  // The file may have changed since it was checked.
   if (end < begin || end > name_bytes_ || end - begin > wire::kLongestName)
     return malformed("names-order", ends_begin() + index * kNameEnd,
                      "the ends of the names were changed while they were read");
@@ -279,7 +279,7 @@ Result<FileAttributes> NameTable::attributes() {
   return read_attributes(*source_, {attributes_begin(), attribute_bytes_}, tensors_);
 }
 
-Result<bool> NameTable::zeros_are_zero() const {
+Result<bool> NameTable::reserved_bytes_are_zero() const {
   std::array<std::byte, kWord> reserved;
   BTF_TRY(source_->read_at(begin_ + kNamesHeader - kWord, reserved));
   const std::uint64_t end = attributes_begin() + attribute_bytes_;
@@ -293,7 +293,7 @@ namespace {
 
 using wire::kRecordHeader;
 
-// The longest name table accepted from a stream.
+// The largest name table accepted from a stream.
 constexpr std::uint64_t kMaxNamesInStream = std::uint64_t{1} << 30;
 
 Result<std::uint64_t> offset_at(const ByteSource& content, std::uint64_t offset) {
@@ -302,7 +302,7 @@ Result<std::uint64_t> offset_at(const ByteSource& content, std::uint64_t offset)
   return wire::load_u64(word.data());
 }
 
-// Bytes from the start of the payload; nothing if the record is not sound.
+// The size of the payload; unset if the record is not valid.
 Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_t nnz) {
   if (layout == Layout::coo) {
     const Checked indices = checked_mul(nnz, dims.size() * kWord);
@@ -315,7 +315,7 @@ Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_
 
 class BtfBound final : public StreamBound {
  public:
-  // Each record is looked at once.
+  // Looks at each record once.
   Status take(const ByteSource& content, ContentExtent& extent) override {
     if (!begun_) BTF_TRY(begin(content, extent));
     while (next_ < count_) {
@@ -325,13 +325,13 @@ class BtfBound final : public StreamBound {
     }
     return complete_ && !names_known_ ? take_names(content, extent) : Status();
   }
-  std::string_view whose() const override { return "the header of its BTF file"; }
+  std::string_view subject() const override { return "the header of its BTF file"; }
   bool complete() const override { return complete_; }
   std::uint64_t needed(const ContentExtent&) const override {
     return count_ > 0 && sound_ == count_ ? first_end_ : 0;
   }
-  // One frame may be a whole file with a fault of its own, but not if it ends where the first
-  // record begins.
+  // A single frame may be a whole file that is damaged in itself, but not if it ends where the
+  // first record begins.
   std::uint64_t least(const ContentExtent& extent, const ByteSource& content,
                       std::uint64_t frames) const override {
     return frames > 1 || content.size() == kWord + count_ * kWord ? extent.least() : 0;
@@ -346,13 +346,13 @@ class BtfBound final : public StreamBound {
     return {};
   }
 
-  // False: too little of the record is there.
+  // Returns false if not enough of the record is there.
   Result<bool> take_record(const ByteSource& content, ContentExtent& extent) {
     const auto there = [&](std::uint64_t end) {
       extent.need(end);
       return content.size() >= end;
     };
-    // Wanted, but more than there is room for: what is said of the other records may be.
+    // A record that does not fit the available space is reported, while others may still fit.
     const auto beyond = [&](std::uint64_t end) {
       if (end > extent.room()) extent.need(end);
       return end > extent.room();
@@ -360,8 +360,7 @@ class BtfBound final : public StreamBound {
     const std::uint64_t entry = kWord + next_ * kWord;
     if (!there(entry + kWord)) return false;
     BTF_ASSIGN(const std::uint64_t at, offset_at(content, entry));
-    // Here and below: what is not sound says nothing about the size. That is for the reader to
-    // tell.
+    // Here and below, invalid records do not determine the size. The reader reports them.
     const Checked dims_at = checked_add(at, kRecordHeader);
     if (at < kWord + count_ * kWord || !checked_add(dims_at, kMaxRank * kWord + kWord)) return true;
     if (beyond(*dims_at)) return true;
@@ -396,8 +395,8 @@ class BtfBound final : public StreamBound {
     return true;
   }
 
-  // Behind the last record there may be a name table, which says how long it is. A file without it
-  // is whole, so it is allowed and not demanded.
+  // A name table may follow the last record; its header has its size. A file without it is
+  // complete, so it is allowed but not required.
   Status take_names(const ByteSource& content, ContentExtent& extent) {
     const Checked begin = round_up(extent.least(), kWord);
     if (!begin || extent.beyond_room() > 0 || !fits(*begin, wire::kNamesHeader, content.size()))
@@ -415,12 +414,12 @@ class BtfBound final : public StreamBound {
   }
 
   bool begun_ = false;
-  bool complete_ = true;      // false: a record is of an unknown kind, whose size is not known
+  bool complete_ = true;  // false if a record is of an unknown kind and therefore of unknown size
   bool names_known_ = false;  // whether names follow the records
   std::uint64_t count_ = 0;   // records
-  std::uint64_t next_ = 0;    // the first of them that is not known yet
+  std::uint64_t next_ = 0;    // the first record that is not known yet
   std::uint64_t sound_ = 0;
-  std::uint64_t first_end_ = UINT64_MAX;  // the first byte behind one of the sound
+  std::uint64_t first_end_ = UINT64_MAX;  // the first end of a valid record
 };
 
 }  // namespace
@@ -478,7 +477,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
     TensorInfo info;
     info.index = index;
     info.record_offset = offset;
-    // The last record is read before those of the others, see NameTable.
+    // The last record is read before the headers of the others, see NameTable.
     const bool last = index + 1 == count_ && !headers_.holds(offset, kRecordHeader);
     Window& headers = last ? last_header_ : headers_;
     BTF_TRY(read_header(headers, info));
@@ -547,7 +546,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
     return {};
   }
 
-  // A word of the COO payload; `offset` may be anything.
+  // Reads a word of the COO payload; `offset` is not checked yet.
   Result<std::uint64_t> coo_word(Window& headers, std::uint64_t offset, FindingCode finding,
                                  const char* what) const {
     if (!fits(offset, kWord, source_.size()))
@@ -597,7 +596,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
     return {};
   }
 
-  // nullptr: there is none.
+  // nullptr if there is none.
   Result<NameTable*> names() const {
     if (!names_) {
       auto found = NameTable::find(source_, count_, record_end_);
@@ -607,12 +606,12 @@ class BtfReader final : public TensorReader, public BtfRecords {
     return *names_ ? &**names_ : nullptr;
   }
 
-  // A record that reaches into the names reads them as its elements, unless it fills the file: then
-  // they are its elements, whatever they look like.
+  // Refuses a record that extends into the name table, since its elements would be names. A record
+  // that reaches the end of the file owns all of its bytes, whatever they look like.
   Status check_before_names(const TensorInfo& info) const {
     if (!names_begin_) {
       const auto claimed = NameTable::claimed_begin(source_, count_, record_end_);
-      // Damage elsewhere is none of this record.
+      // Damage elsewhere does not concern this record.
       if (!claimed && claimed.error().finding.empty()) return std::unexpected(claimed.error());
       names_begin_ = claimed.value_or(std::nullopt);
     }
@@ -631,7 +630,8 @@ class BtfReader final : public TensorReader, public BtfRecords {
   mutable Window table_;
   mutable Window headers_;
   mutable Window last_header_;
-  mutable std::optional<std::optional<std::uint64_t>> names_begin_;  // nothing: not looked for
+  // Outer optional: unset if not looked for yet.
+  mutable std::optional<std::optional<std::uint64_t>> names_begin_;
   mutable std::optional<std::optional<NameTable>> names_;
   RecordEnd record_end_ = [this](std::uint64_t index) -> Result<std::uint64_t> {
     BTF_ASSIGN(const std::uint64_t offset, entry(index));
@@ -653,7 +653,7 @@ Result<bool> names_begin_at(const ByteSource& source, std::uint64_t offset) {
   return std::string_view(magic.data(), magic.size()) == wire::kNamesBegin;
 }
 
-// A code may be unknown, the data may be cut off.
+// Accepts unknown codes and data that is cut off.
 Result<bool> may_be_record(const ByteSource& source, std::uint64_t offset) {
   if (!fits(offset, kRecordHeader, source.size())) return false;
   std::array<std::byte, kRecordHeader> header;
@@ -696,7 +696,7 @@ Result<BtfLook> look_of_btf(const ByteSource& source) {
     if (offset < kWord + count * kWord) continue;
     const auto record = may_be_record(source, offset);
     if (!record && record.error().finding.empty()) return std::unexpected(record.error());
-    // Where a frame is damaged there may be one.
+    // A damaged frame may hold a record.
     if (!record || *record) return BtfLook::sound;
   }
   return BtfLook::no_record;

@@ -1,4 +1,4 @@
-// BTF on the wire, its table of names, and the reader.
+// The BTF wire format, its name table, and the reader.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace btf::wire {
 
-// BTF on the wire: what the reader and the writer share. docs/format.md is the text.
+// The BTF wire format, shared by reader and writer. docs/format.md specifies it.
 //
 //   FILE   = u64 num_tensors, u64 record_offset[num_tensors], record*
 //   record = u64 rank, u8 dtype, u8 layout, u8 reserved[6], u64 dims[rank], payload, padding
@@ -34,7 +34,7 @@ inline std::uint64_t load_u64(const std::byte* bytes) { return load_little<std::
 
 inline void store_u64(std::byte* bytes, std::uint64_t value) { store_little(bytes, value); }
 
-// The name table on the wire: what its reader and its writer share. docs/format.md is the text.
+// The name table on the wire, shared by its reader and writer. docs/format.md specifies it.
 //
 //   TABLE  = magic, u32 version, u32 flags, u64 num_tensors, u64 name bytes, u64 attribute bytes,
 //   u64 0,
@@ -59,7 +59,7 @@ inline constexpr std::uint64_t kMaxNameBytes = UINT32_MAX;
 inline constexpr std::uint64_t kMaxAttributeBytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMaxTableBytes = std::uint64_t{8} << 30;
 
-// Size of a whole table; nullopt if it is longer than a table may be.
+// Size of a whole table; unset if it is larger than a table may be.
 inline Checked name_table_bytes(std::uint64_t tensors, std::uint64_t names,
                                 std::uint64_t attributes) {
   if (names > kMaxNameBytes || attributes > kMaxAttributeBytes) return {};
@@ -73,34 +73,34 @@ inline Checked name_table_bytes(std::uint64_t tensors, std::uint64_t names,
 
 namespace btf {
 
-// The names of tensors behind the last record, where a BTF file has some.
+// The names of tensors after the last record of a BTF file, if it has any.
 
-// The end of a record with its padding. An error with a finding: it cannot be read.
+// The end of a record with its padding. An error with a finding if it cannot be read.
 using RecordEnd = std::function<Result<std::uint64_t>(std::uint64_t index)>;
 
 class NameTable {
  public:
-  // Where the bytes say that one begins, wherever the records end; nothing: they do not. Looks at
-  // the end of the file only where the record of the highest number does not reach it.
+  // Where the footer says that a table begins, independent of where records end; unset if it does
+  // not. The end of the file is only read if the record with the highest number does not reach it.
   static Result<std::optional<std::uint64_t>> claimed_begin(const ByteSource& source,
                                                             std::uint64_t tensors,
                                                             const RecordEnd& record_end);
 
-  // Nothing: there is none. An error: the file cannot be read.
+  // Unset if there is none. An error if the file cannot be read.
   static Result<std::optional<NameTable>> find(const ByteSource& source, std::uint64_t tensors,
                                                const RecordEnd& record_end);
 
   std::uint64_t begin() const { return begin_; }
   std::uint64_t tensors() const { return tensors_; }
 
-  // Can the names be used? Reads all of the table, once.
+  // Returns an error if the names cannot be used. The first call reads the whole table.
   Status usable();
-  // Nothing: the tensor has none.
+  // Unset if the tensor has no name.
   Result<std::optional<std::string>> name(std::uint64_t index);
 
   Result<FileAttributes> attributes();
-  // Are the bytes zero that are to be?
-  Result<bool> zeros_are_zero() const;
+  // Returns true if reserved bytes and padding are zero.
+  Result<bool> reserved_bytes_are_zero() const;
 
  private:
   NameTable(const ByteSource& source, std::uint64_t begin, std::uint64_t tensors)
@@ -118,7 +118,7 @@ class NameTable {
   Result<std::uint64_t> name_end(std::uint64_t index);
 
   const ByteSource* source_;
-  std::uint64_t begin_;  // in the file
+  std::uint64_t begin_;  // offset in the file
   std::uint64_t tensors_;
   std::uint64_t name_bytes_ = 0;
   std::uint64_t attribute_bytes_ = 0;
@@ -127,35 +127,35 @@ class NameTable {
   std::optional<Window> names_;
 };
 
-// Reads BTF.
-
-// A longer table of records is none: no file has that many.
+// Larger numbers of records are invalid: no file has that many.
 inline constexpr std::uint64_t kMaxBtfTensors = std::uint64_t{1} << 48;
 
-// Records wherever they may begin, for who does not believe the offset table.
+// Reads records at any offset, for callers that do not trust the offset table.
 class BtfRecords {
  public:
   virtual ~BtfRecords() = default;
-  // The record offset in the table.
+  // The offset of a record according to the table.
   virtual Result<std::uint64_t> entry(std::uint64_t index) const = 0;
-  // The record that begins there, checked against the file; it is said to be the tensor `index`.
+  // The record at `offset`, checked against the file. The result has the given `index`.
   virtual Result<TensorInfo> at(std::uint64_t index, std::uint64_t offset) const = 0;
 };
 
-// Where the record ends, with its padding; of one whose dtype or layout is unknown, its header.
+// The end of the record with its padding, or of its header if its dtype or layout is unknown.
 Checked btf_record_end(const TensorInfo& info);
 
-// The table has `count` entries, which must lie in the source. The source outlives the result.
+// The table has `count` entries, which must be within the source. The source must outlive the
+// result.
 std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count);
 
-// Does the offset table fit the file?
+// Returns true if the offset table fits the file.
 Result<bool> offset_table_fits(const ByteSource& source);
 
-// BTF has no magic number. Without tensors it has 8 bytes, or names behind them; else the table
-// fits, and one of the first records can be where it says.
+// How much a file looks like BTF, which has no magic number. A file without tensors has 8 bytes,
+// possibly followed by names. Otherwise its offset table must fit, and one of the first records
+// must be possible at its offset.
 enum class BtfLook : std::uint8_t {
   none,
-  no_record,  // the table fits
+  no_record,  // only the table fits
   sound,
 };
 

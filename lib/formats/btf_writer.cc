@@ -1,4 +1,4 @@
-// Writes the name table of a BTF file.
+// Writes BTF files with their name table and attributes.
 #include "formats/btf_writer.h"
 
 #include <xxhash.h>
@@ -25,11 +25,11 @@ namespace {
 
 class NameWriter {
  public:
-  // The name of the next tensor; empty: it has none.
+  // Adds the name of the next tensor; empty if it has none.
   Status add(const std::string& name);
   void set_attributes(std::string json) { attributes_ = std::move(json); }
 
-  // Bytes of the table; 0: there is nothing to write. Nothing: it is larger than one may be.
+  // The size of the table; 0 if there is nothing to write, unset if it would be too large.
   Checked bytes() const;
   Status write(ByteSink& sink, std::uint64_t offset) const;
 
@@ -193,7 +193,7 @@ class Parser {
   }
 
   Result<std::string> text_of(const JsonToken& token) const {
-    if (token.kept) return std::string(token.text);
+    if (token.complete) return std::string(token.text);
     return json_.wrong(token.extent.offset, "a string is too long");
   }
 

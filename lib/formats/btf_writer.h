@@ -1,4 +1,4 @@
-// BTF as it is written: records, the table of names, and attributes as JSON.
+// Writing BTF: records, the name table, and attributes as JSON.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,18 @@
 
 namespace btf {
 
-// The attributes of a BTF file as JSON.
-
-// Errors are findings `names-attributes`.
+// Parses the attributes of a BTF file, which are JSON. Errors are findings `names-attributes`.
 Result<FileAttributes> read_attributes(const ByteSource& source, JsonExtent extent,
                                        std::uint64_t tensors);
 
-// Canonical: the same attributes give the same bytes. Empty if there is nothing to say.
+// Canonical: equal attributes give equal bytes. Empty if there are no attributes.
 std::string attributes_text(const FileAttributes& attributes);
 
-// Writes the parts of a BTF file that are not elements. The result is canonical: records in order,
+// Writes the parts of a BTF file other than elements. The result is canonical: records in order,
+// contiguous, each zero-padded to 8 bytes, reserved bytes zero.
 // contiguous, each zero-padded to 8 bytes, reserved bytes zero.
 
-// Bytes of a COO payload; nothing if they do not fit 64 bits.
+// Size of a COO payload; unset if it does not fit 64 bits.
 Checked coo_payload_bytes(std::uint64_t nnz, std::size_t rank, unsigned bits);
 
 std::unique_ptr<TensorWriter> btf_writer();

@@ -55,12 +55,12 @@ Status BoundedSpool::check_room() const {
 
 namespace {
 
-// The bytes that FormatRow::begins may rely on.
+// The number of first bytes that FormatRow::begins can rely on.
 constexpr std::uint64_t kBeginning = 64;
 
-class SpoolSource final : public ByteSource {
+class SpoolView final : public ByteSource {
  public:
-  explicit SpoolSource(const Spool& spool) : spool_(spool) {}
+  explicit SpoolView(const Spool& spool) : spool_(spool) {}
   std::uint64_t size() const override { return spool_.size(); }
   Status check_unchanged() const override { return {}; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
@@ -106,14 +106,14 @@ Status ContentBound::take(const ByteSource& content) {
 }
 
 Result<std::uint64_t> ContentBound::most(const Spool& content) {
-  const SpoolSource source(content);
+  const SpoolView source(content);
   if (!known_ && content.size() >= kBeginning) BTF_TRY(begin(source));
   BTF_TRY(take(source));
   return extent_.most();
 }
 
 Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t frames) {
-  const SpoolSource source(content);
+  const SpoolView source(content);
   if (!known_) BTF_TRY(begin(source));
   BTF_TRY(take(source));
   return bound_ ? bound_->least(extent_, source, frames) : 0;
@@ -123,7 +123,7 @@ namespace {
 
 constexpr bool kTensorless = true;
 
-// .bin, .dat and .data are not here: they say nothing.
+// .bin, .dat and .data are missing since they do not imply a kind of file.
 constexpr auto kEndings = std::to_array<FileEnding>({
     {".ggml", "a GGML file"},
     {".ckpt", "a checkpoint"},
@@ -163,7 +163,7 @@ constexpr auto kEndings = std::to_array<FileEnding>({
     {".yaml", "a YAML file", kTensorless},
     {".yml", "a YAML file", kTensorless},
     {".xml", "an XML file", kTensorless},
-    {".html", "a page", kTensorless},
+    {".html", "an HTML page", kTensorless},
     {".csv", "a table in text", kTensorless},
     {".tsv", "a table in text", kTensorless},
     {".txt", "a text file", kTensorless},
@@ -186,8 +186,8 @@ constexpr auto kEndings = std::to_array<FileEnding>({
     {".ppm", "an image", kTensorless},
     {".pgm", "an image", kTensorless},
     {".pfm", "an image", kTensorless},
-    {".wav", "a sound", kTensorless},
-    {".mp4", "a film", kTensorless},
+    {".wav", "an audio file", kTensorless},
+    {".mp4", "a video", kTensorless},
     {".zip", "a zip archive", kTensorless},
     {".tar", "a tar archive", kTensorless},
     {".tgz", "a tar archive", kTensorless},
@@ -207,7 +207,7 @@ constexpr auto kEndings = std::to_array<FileEnding>({
 
 constexpr bool is_one_ending(std::string_view ending) { return ending.rfind('.') == 0; }
 
-// So the last '.' of a name tells its ending.
+// The extension therefore begins at the last '.' of a name.
 static_assert(std::ranges::all_of(kEndings, is_one_ending, &FileEnding::ending));
 
 }  // namespace
@@ -232,7 +232,7 @@ bool has_unknown_ending(std::string_view output) {
   const std::string_view content = content_name(output);
   const std::string_view name = content.substr(content.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
-  // ".hidden" has none.
+  // ".hidden" has no extension.
   return dot != name.npos && dot > 0 && dot + 1 < name.size() && !find_ending(name);
 }
 
@@ -244,13 +244,13 @@ std::string_view name_in_path(std::string_view path) {
     end = base + dump->name.size();
   else if (const auto known = find_ending(content))
     end -= known->ending.size();
-  // ".npy" is a name too.
+  // ".npy" alone is a name.
   return path.substr(0, end > base ? end : path.size());
 }
 
 namespace {
 
-// For a form that is written only, and read by another row.
+// For a form that is only written; another row reads it.
 Result<bool> recognizes_none(const ByteSource&, const OpenRequest&) { return false; }
 
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }

@@ -1,5 +1,4 @@
-// The table of file formats: extensions, and how much content a stream may have by what its first
-// bytes say.
+// The table of file formats, file extensions, and how much content of a stream is read.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +13,32 @@
 
 namespace btf {
 
-// How much content a stream may have, by what its first bytes say in the formats of the table.
+// How much content a stream may have, according to its first bytes and the formats of the table.
 
-// Asked again and again while content arrives.
+// Called repeatedly while content arrives.
 class ContentBound {
  public:
-  // `expected`: the size if the spec or the name is right; nothing: its first bytes
-  // are a header. More than `room` cannot be kept.
+  // `expected` is the size according to the spec or the name; if unset, the first bytes are a
+  // header. `room` is the space that is available.
   ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room);
 
-  // The most bytes of content that are needed, as far as known from those there are.
+  // The largest number of bytes needed, as far as the content so far tells.
   Result<std::uint64_t> most(const Spool& content);
 
   // See StreamBound.
   std::uint64_t needed() const { return bound_ ? bound_->needed(extent_) : 0; }
   bool complete() const { return !foreign_ && (!bound_ || bound_->complete()); }
-  std::string_view whose() const { return bound_ ? bound_->whose() : "what was said of it"; }
+  std::string_view subject() const { return bound_ ? bound_->subject() : "its spec or name"; }
 
-  // No format knows its first bytes. They show which other kind it is, or nothing does.
+  // True if no format recognises the first bytes.
   bool foreign() const { return foreign_; }
 
-  // Bytes that are wanted and more than there is room for; 0: none.
+  // The bytes that are needed if they exceed the room; else 0.
   std::uint64_t beyond_room() const { return extent_.beyond_room(); }
 
-  // Bytes of content that the tensors need, once there is no more of it; more than there are: it
-  // was cut off between `frames` and the next. 0 if that is not known.
+  // Called at the end of the content: the number of bytes that the tensors need. More than there
+  // are means that the stream was cut off between `frames` frames and the next. 0 if it is not
+  // known.
   Result<std::uint64_t> least(const Spool& content, std::uint64_t frames);
 
  private:
@@ -46,25 +46,25 @@ class ContentBound {
   Status take(const ByteSource& content);
 
   ContentExtent extent_;
-  bool known_;  // its first bytes were looked at, or need not be
+  bool known_;  // the first bytes were examined or need not be
   bool foreign_ = false;
-  std::unique_ptr<StreamBound> bound_;  // nullptr: all that extent_ allows
+  std::unique_ptr<StreamBound> bound_;  // nullptr if extent_ is the only limit
 };
 
-// A stream's content, kept in a spool as far as it is needed.
+// Stores the content of a stream as far as it is needed.
 
 class BoundedSpool {
  public:
   // `expected`: see ContentBound.
   static Result<BoundedSpool> create(std::optional<std::uint64_t> expected);
 
-  // An error before the file system is full.
+  // Fails before the file system is full.
   Status append(std::span<const std::byte> bytes);
   std::uint64_t size() const { return spool_.size(); }
 
-  // The most bytes of content that are needed, as far as known from those there are.
+  // The largest number of bytes needed, as far as the content so far tells.
   Result<std::uint64_t> most();
-  // If it is longer than that: is something needed that there is no room for?
+  // For longer content: an error if something needed exceeds the room.
   Status check_room() const;
   const ContentBound& bound() const { return bound_; }
   // See ContentBound.
@@ -82,30 +82,29 @@ class BoundedSpool {
   std::uint64_t most_ = kContentSlack;
 };
 
-// How names of files end: those of the table of formats, and those of files that are no tensors or
-// are not read. Adding one of the latter is a row.
+// File extensions of the formats in the table, and of files that have no tensors or are not read.
+// Adding one of the latter is a row.
 
 struct FileEnding {
   std::string_view ending;
-  std::string_view title;        // of what has such a name, with an article
-  bool tensorless = false;       // it holds none, unless what is in it says so
-  std::string_view format = {};  // that is written under such a name; empty: none
+  std::string_view title;        // describes such a file, with an article
+  bool tensorless = false;       // has no tensors unless its contents say otherwise
+  std::string_view format = {};  // format of outputs with this extension; empty if none
 };
 
-// Extensions of no format of the table.
+// Extensions that belong to no format of the table.
 std::span<const FileEnding> other_endings();
 
-// The extension of the name as it is; nothing: it has no known one.
+// The extension of the name; unset if it is not a known one.
 std::optional<FileEnding> find_ending(std::string_view path);
 
-// The name that a path gives its tensors: the path without known extensions; the NAME in those of
-// trtexec's dumps.
+// The name that a path gives its tensors: the path without known extensions, or the tensor's name
+// in file names of trtexec.
 std::string_view name_in_path(std::string_view path);
 
-// The file formats. Adding one is a folder with its reader and a row (docs/adding.md).
+// The file formats. docs/adding.md describes how to add one.
 
-// In the order in which they are asked whether they recognize a file; BTF, which has no magic
-// number, is the last.
+// In the order in which they are tried. BTF is last since it has no magic number.
 std::span<const FormatRow> formats();
 
 // The format of files that no other row recognizes, and of outputs without another choice.
@@ -113,10 +112,10 @@ const FormatRow& default_format();
 
 const FormatRow& format_named(std::string_view name);
 
-// The only row of its kind.
+// The trait must belong to a single row.
 const FormatRow& format_with(FormatTrait trait);
 
-// Other rows in place of these, which outlive all use: for a test that has a format of its own.
+// Replaces the table; the rows must outlive all use. For a test that has its own format.
 void replace_formats(std::span<const FormatRow> rows);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// A header that is read from front to back, one thing behind the other.
+// Reads GGUF: the header, its keys, and the tensors.
 #include "formats/gguf.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace {
 
 class GgufCursor {
  public:
-  // `most`: nothing behind it is read.
+  // Nothing at or after `most` is read.
   GgufCursor(const ByteSource& source, std::uint64_t at, std::uint64_t most, bool big_endian)
       : size_(source.size()),
         most_(most),
@@ -46,7 +46,7 @@ class GgufCursor {
   std::uint64_t at() const { return at_; }
   void set_big_endian() { big_endian_ = true; }
 
-  // Names the part that is read next, for errors: "key", 3.
+  // Names the part that is read next, for errors: ("key", 3).
   void enter(std::string_view what, std::uint64_t number) {
     what_ = what;
     number_ = number;
@@ -101,7 +101,7 @@ class GgufCursor {
   Window window_;
 };
 
-// The keys of a GGUF file as texts.
+// The keys of a GGUF file as text.
 
 constexpr std::uint64_t kLongestText = 1U << 16;
 constexpr std::uint64_t kMaxMetadata = 1U << 24;
@@ -114,7 +114,7 @@ std::string text_of(Number number) {
   return {text.data(), end};
 }
 
-// An integer has as many bits as its type, the lowest ones of the value.
+// The low bits of the value, as many as the type has.
 std::string scalar_text(const GgufValueType& type, const std::byte* at, bool big_endian) {
   std::uint64_t code = 0;
   for (unsigned i = 0; i < type.bytes; ++i)
@@ -169,8 +169,8 @@ class Metadata {
   std::uint64_t left_ = kMaxMetadata;
 };
 
-// Numbers and strings as they are, short arrays of numbers in brackets. Long strings and other
-// arrays only as type and length ("string[32000]"), as is everything after the first 16 MiB.
+// Numbers and strings unchanged, short arrays of numbers in brackets. Long strings and other arrays
+// are only described by type and length ("string[32000]"), as is everything after the first 16 MiB.
 // Strings that are not UTF-8 are left out.
 Result<std::map<std::string, std::string>> gguf_metadata(const ByteSource& source,
                                                          const GgufHeader& header) {
@@ -183,7 +183,7 @@ Result<std::map<std::string, std::string>> gguf_metadata(const ByteSource& sourc
 
 using namespace ggml_blocks;
 
-// Codes 4, 5, 31 to 33 and 36 to 38 are of types that were removed.
+// Codes 4, 5, 31 to 33 and 36 to 38 belonged to types that were removed.
 // clang-format off
 constexpr auto kGgmlTypes = std::to_array<GgmlType>({
     { 0, "F32",       1,   4, DType::float32},
@@ -242,7 +242,7 @@ constexpr std::uint64_t kUsualAlignment = 32;
 constexpr std::string_view kAlignmentKey = "general.alignment";
 constexpr std::uint64_t kMaxGgufSigned = std::numeric_limits<std::int64_t>::max();
 
-// By their codes.
+// Indexed by code.
 constexpr auto kGgufValueTypes = std::to_array<GgufValueType>({
     {"uint8", GgufKind::integer, 1},
     {"int8", GgufKind::integer, 1},
@@ -263,8 +263,8 @@ std::unexpected<Error> wrong(std::uint64_t offset, std::string message) {
   return malformed("gguf-header", offset, std::move(message));
 }
 
-// Oddities that are no errors; a caller may leave them out.
-struct Odd {
+// Reports warnings; the caller may not want them.
+struct WarningSink {
   const FindingSink& report;
   std::optional<std::uint64_t> tensor{};
 
@@ -301,7 +301,7 @@ Status skip_list(GgufCursor& cursor, GgufValue& value, std::uint64_t depth = 1) 
     BTF_TRY(cursor.need(bytes));
     return cursor.skip(*bytes);
   }
-  // Each has a length at least, an array a type too.
+  // Each has at least a length, an array also a type.
   const std::uint64_t least = sizeof(std::uint64_t) + (value.nested ? sizeof(std::uint32_t) : 0);
   BTF_TRY(cursor.need(checked_mul(value.count, least)));
   for (std::uint64_t i = 0; i < value.count; ++i) {
@@ -345,7 +345,7 @@ Status take_keys(GgufCursor& cursor, std::uint64_t keys, const TakeGgufKey& take
   return {};
 }
 
-// Elements and bytes as ggml counts them, in 63 bits; also where a dim is 0.
+// Counts elements and bytes as ggml does, in 63 bits even if a dim is 0.
 Status measure(GgufTensor& tensor, const std::string& name, std::uint64_t at) {
   const Checked elements = element_count(tensor.dims);
   const std::uint64_t row = tensor.dims.empty() ? 1 : tensor.dims.back();
@@ -363,7 +363,8 @@ Status measure(GgufTensor& tensor, const std::string& name, std::uint64_t at) {
   return {};
 }
 
-Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor, const Odd& odd) {
+Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor,
+                               const WarningSink& odd) {
   GgufTensor tensor;
   const std::uint64_t begin = cursor.at();
   BTF_ASSIGN(tensor.name, cursor.text());
@@ -489,9 +490,8 @@ class HeaderReader {
                          std::to_string(same->second) + " are both called " + name);
   }
 
-  // One should stand behind the other, each at a multiple of the alignment: a gap is odd, and what
-  // begins before the end of the last is an error. Behind one of unknown size nobody knows where
-  // the next should be.
+  // Tensors should follow one another, each aligned. A gap is a warning; an overlap with the
+  // previous tensor is an error. After a tensor of unknown size, the next place is unknown.
   Status place(const GgufTensor& tensor, std::uint64_t at) {
     if (tensor.offset < next_ || (tensor.offset > next_ && header_.end_known)) {
       BTF_ASSIGN(const std::string name, quoted(source_, tensor.name));
@@ -514,24 +514,24 @@ class HeaderReader {
     return {};
   }
 
-  // From offsets in the data to offsets in the file.
+  // Converts offsets in the data to offsets in the file.
   Result<GgufHeader> finish() {
     header_.data_offset = *round_up(cursor_.at(), alignment_);
     const Checked file_end = checked_add(header_.data_offset, header_.end);
     if (!file_end)
       return malformed("size-overflow", cursor_.at(), "the end of the data does not fit 64 bits");
     header_.end = *file_end;
-    // Without tensors there are no data, and nothing to align.
+    // Without tensors there is no data to align.
     header_.data_end =
         header_.infos.empty() ? cursor_.at() : header_.data_offset + header_.data_end;
     return std::move(header_);
   }
 
   const ByteSource& source_;
-  Odd odd_;
+  WarningSink odd_;
   GgufCursor cursor_;
   GgufHeader header_;
-  std::uint64_t next_ = 0;  // where the next tensor's data should be
+  std::uint64_t next_ = 0;  // where the next tensor's data should begin
   std::uint64_t tensors_ = 0;
   std::uint32_t alignment_ = kUsualAlignment;
   std::vector<NamePlace> keys_;
@@ -552,7 +552,7 @@ Result<GgufTensor> read_gguf_tensor(const ByteSource& source, const GgufHeader& 
                                     std::uint64_t index) {
   GgufCursor cursor(source, header.infos[index], kLongestGgufHeader, header.big_endian);
   const FindingSink nobody;
-  return take_tensor(source, cursor, Odd{nobody});
+  return take_tensor(source, cursor, WarningSink{nobody});
 }
 
 Status for_gguf_keys(const ByteSource& source, const GgufHeader& header, const TakeGgufKey& take) {
@@ -564,7 +564,8 @@ namespace {
 
 class GgufBound final : public StreamBound {
  public:
-  // Where the header ends shows at its end only: it is read when there is twice as much.
+  // The end of the header is only known when it was read, so it is read again whenever the content
+  // has doubled.
   Status take(const ByteSource& content, ContentExtent& extent) override {
     if (next_ == kUnlimited || content.size() < next_) return {};
     const auto header = read_gguf_header(content);
@@ -579,19 +580,19 @@ class GgufBound final : public StreamBound {
     next_ = enough > content.size() ? enough : kUnlimited;
     return {};
   }
-  std::string_view whose() const override { return "its GGUF header"; }
+  std::string_view subject() const override { return "its GGUF header"; }
   std::uint64_t least(const ContentExtent& extent, const ByteSource&,
                       std::uint64_t frames) const override {
     return frames > 1 ? extent.least() : 0;
   }
 
  private:
-  std::uint64_t next_ = 0;  // so much is wanted before the header is read again
+  std::uint64_t next_ = 0;  // content wanted before the header is read again
 };
 
 }  // namespace
 
-// A BTF file with as many tensors has zeros behind them.
+// A BTF file with this many tensors has zeros after them.
 Result<bool> begins_as_gguf(const ByteSource& beginning) {
   std::array<char, sizeof(std::uint64_t)> start;
   if (beginning.size() < start.size()) return false;
@@ -611,7 +612,7 @@ class GgufReader final : public TensorReader {
       : source_(source), header_(std::move(header)) {}
 
   std::uint64_t tensor_count() const override { return header_.infos.size(); }
-  // One stands behind the other.
+  // They follow one another.
   bool overlap_is_settled() const override { return true; }
 
   Result<std::optional<std::string>> name(std::uint64_t index) const override {
@@ -713,7 +714,7 @@ class GgufReader final : public TensorReader {
 
   const ByteSource& source_;
   GgufHeader header_;
-  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> made_;  // decoded, or turned round
+  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> made_;  // decoded or byte-swapped
 };
 
 Status check_end(const ByteSource& source, const GgufHeader& header) {
@@ -741,7 +742,7 @@ Result<bool> recognizes_gguf(const ByteSource& source, const OpenRequest&) {
   if (!std::ranges::equal(std::span(start).first(kGgufMagic.size()),
                           std::as_bytes(std::span(kGgufMagic))))
     return false;
-  // A BTF of as many tensors has 9 GB of offsets.
+  // A BTF file with this many tensors would have 9 GB of offsets.
   const auto count = load_little<std::uint64_t>(start.data());
   return count > source.size() / sizeof(std::uint64_t);
 }
@@ -756,9 +757,9 @@ Result<std::unique_ptr<TensorReader>> open_gguf(const ByteSource& source,
   return std::make_unique<GgufReader>(source, std::move(header));
 }
 
-// All other errors keep the file from being opened.
+// All other errors prevent the file from being opened.
 Status check_gguf(const TensorFile& file, const FindingSink& report) {
-  std::set<std::uint64_t> unknown;  // tensors whose type is an error, and needs no warning too
+  std::set<std::uint64_t> unknown;  // tensors whose unknown type is already an error
   BTF_TRY(read_gguf_header(file.source(), [&](const Finding& finding) {
     if (finding.code == "unknown-dtype") unknown.insert(*finding.tensor);
     report(finding);

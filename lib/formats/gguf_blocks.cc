@@ -15,13 +15,13 @@ namespace {
 // Twice the number of each code of float4_e2m1fn; ggml has no -0.
 constexpr std::array<float, 16> kTwiceE2M1{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-// Half of 2^(code - 127). Its largest is not NaN but 2^127.
+// Half of 2^(code - 127). The largest code is 2^127 and not NaN.
 float half_e8m0(std::byte byte) {
   const auto code = std::to_integer<std::uint32_t>(byte);
   return std::bit_cast<float>(code < 2 ? 0x00200000U << code : (code - 1) << 23);
 }
 
-// Half of an E4M3 without a sign, whose bit means nothing. 0x7f is 0.
+// Half of an unsigned E4M3, whose sign bit is ignored. 0x7f is 0.
 float half_e4m3(std::byte byte) {
   const int code = std::to_integer<int>(byte);
   if (code == 0x7f) return 0;
@@ -32,14 +32,14 @@ float half_e4m3(std::byte byte) {
   return significand * std::bit_cast<float>(static_cast<std::uint32_t>(power + 127) << 23);
 }
 
-// Low nibbles first, then the high ones, each with a fifth bit out of `fifth`.
+// Low nibbles first, then the high ones, each completed by a fifth bit of `fifth`.
 int code5(const std::byte* nibbles, std::uint32_t fifth, int i) {
   const int four = i < kHalf ? low(nibbles[i]) : high(nibbles[i - kHalf]);
   return four | static_cast<int>(fifth >> i & 1) << 4;
 }
 
-// Scales and minima of 6 bits, 8 of each in 12 bytes: the first four have bytes of their own, whose
-// upper bits complete the nibbles of the others.
+// 8 scales and 8 minima of 6 bits in 12 bytes: the first four have their own bytes, whose upper
+// bits complete the nibbles of the others.
 struct ScaleAndMin {
   int scale = 0;
   int min = 0;
@@ -98,7 +98,7 @@ void mxfp4(const std::byte* block, float* numbers) {
   }
 }
 
-// Four scales, then for each the codes of 16 elements.
+// Four scales, and for each the codes of 16 elements.
 void nvfp4(const std::byte* block, float* numbers) {
   for (int part = 0; part < 4; ++part) {
     const float d = half_e4m3(block[part]);
@@ -110,7 +110,7 @@ void nvfp4(const std::byte* block, float* numbers) {
   }
 }
 
-// 16 scales and minima of 4 bits, codes of 2, d, and the scale of the minima.
+// 16 scales and minima of 4 bits, codes of 2 bits, d, and the scale of the minima.
 void q2_k(const std::byte* block, float* numbers) {
   const std::byte* const codes = block + 16;
   const float d = half(block + 80);
@@ -126,7 +126,7 @@ void q2_k(const std::byte* block, float* numbers) {
   }
 }
 
-// The third bits of 256 codes, their first two, 16 scales of 6 bits, d.
+// The third bits of 256 codes, their low two bits, 16 scales of 6 bits, d.
 void q3_k(const std::byte* block, float* numbers) {
   const std::byte* const codes = block + 32;
   const std::byte* const scales = block + 96;
@@ -177,7 +177,7 @@ void q5_k(const std::byte* block, float* numbers) {
   }
 }
 
-// The first four bits of 256 codes, their last two, 16 scales of 8 bits, d.
+// The low four bits of 256 codes, their upper two, 16 scales of 8 bits, d.
 void q6_k(const std::byte* block, float* numbers) {
   const std::byte* const scales = block + 192;
   const float d = half(block + 208);
@@ -232,7 +232,7 @@ class BlockSource final : public ByteSource {
   }
 
  private:
-  // Without the first `skip` bytes of what they stand for; then there are none to be left out.
+  // Decodes without the first `skip` bytes of the result, and reduces `skip` by what was skipped.
   void decode(std::span<const std::byte> blocks, std::uint64_t& skip,
               std::span<std::byte>& out) const {
     std::array<float, kMaxBlockElements> numbers;

@@ -1,4 +1,4 @@
-// Blocks of ggml decoded: codes with scales of their own.
+// Decoding of ggml's blocks: codes with their own scales.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace btf::ggml_blocks {
 
-// The parts of ggml's blocks: nibbles, small integers, float16 scales.
+// Parts of ggml's blocks: nibbles, small integers, float16 scales.
 
 inline constexpr int kHalf = 16;   // bytes of 32 codes of 4 bits
 inline constexpr int kGroup = 32;  // elements whose codes differ by a shift
@@ -27,8 +27,8 @@ inline int code8(std::byte byte) {
   return static_cast<std::int8_t>(std::to_integer<std::uint8_t>(byte));
 }
 
-// A float16. Its exponent is put in place and then scaled, which is exact below the normal numbers
-// too.
+// Decodes a float16 by moving its exponent into place and scaling, which is also exact for
+// subnormal numbers.
 inline float half_of(std::uint16_t code) {
   const std::uint32_t sign = static_cast<std::uint32_t>(code & 0x8000U) << 16;
   const std::uint32_t rest = static_cast<std::uint32_t>(code & 0x7fffU) << 13;
@@ -40,11 +40,10 @@ inline float half_of(std::uint16_t code) {
 
 inline float half(const std::byte* at) { return half_of(load_little<std::uint16_t>(at)); }
 
-// Decoding of ggml's blocks, one at a time; docs/formats.md has the layouts.
-// Each number is computed in float32 in the order in which ggml computes it, so it is the same to
-// the bit.
+// Decoders for one block of each type; docs/formats.md has the layouts. Each number is computed in
+// float32 in the same order as in ggml, so it is bit-identical.
 
-// 32 numbers
+// Blocks of 32 numbers.
 void q4_0(const std::byte* block, float* numbers);
 void q4_1(const std::byte* block, float* numbers);
 void q5_0(const std::byte* block, float* numbers);
@@ -53,10 +52,10 @@ void q8_0(const std::byte* block, float* numbers);
 void mxfp4(const std::byte* block, float* numbers);
 void iq4_nl(const std::byte* block, float* numbers);
 
-// 64
+// Blocks of 64 numbers.
 void nvfp4(const std::byte* block, float* numbers);
 
-// 256
+// Blocks of 256 numbers.
 void q2_k(const std::byte* block, float* numbers);
 void q3_k(const std::byte* block, float* numbers);
 void q4_k(const std::byte* block, float* numbers);
@@ -77,10 +76,9 @@ void tq2_0(const std::byte* block, float* numbers);
 
 namespace btf {
 
-// Blocks of codes as the float32 numbers that they stand for.
-
-// The blocks begin at byte `first` of the source, which outlives the result, and have `elements`
-// elements in all, which fill them. Read anywhere: a block is decoded if a byte of it is wanted.
+// Blocks of codes as the float32 numbers that they represent. The blocks begin at byte `first` of
+// the source, which must outlive the result, and contain exactly `elements` elements. It can be
+// read anywhere: a block is decoded if any of its bytes is requested.
 std::unique_ptr<ByteSource> block_source(const ByteSource& source, std::uint64_t first,
                                          std::uint64_t elements, const GgmlType& type);
 

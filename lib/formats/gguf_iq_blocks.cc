@@ -1,4 +1,4 @@
-// Blocks of ggml's IQ types decoded, by their code books.
+// Decoding of ggml's IQ types by their code books.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -421,7 +421,7 @@ const std::array<std::uint16_t, 2048> kIq1{
 
 namespace {
 
-// Blocks whose codes are numbers of entries of a code book, and those of three values.
+// Decoders for blocks whose codes are entries of a code book, and for ternary blocks.
 
 constexpr std::array<float, 4> kIq2Values{8, 25, 43, 0};
 constexpr std::array<float, 8> kIq3XxsValues{4, 12, 20, 28, 36, 44, 52, 62};
@@ -434,7 +434,7 @@ constexpr std::array<unsigned, 5> kPowersOf3{1, 3, 9, 27, 81};
 
 unsigned code_at(const std::byte* at) { return std::to_integer<unsigned>(*at); }
 
-// Seven signs; the eighth makes their number even.
+// Seven signs; the eighth makes the number of negative ones even.
 unsigned eight_signs(std::uint32_t seven) {
   const unsigned signs = seven & 127;
   return signs | (static_cast<unsigned>(std::popcount(signs)) & 1) << 7;
@@ -469,7 +469,7 @@ void put_iq4(float* numbers, float d, const std::byte* codes) {
   }
 }
 
-// Five numbers of three values in a byte, as a fraction of 256: the digits of a number to base 3.
+// Five ternary values in a byte, as a fraction of 256: the digits of a number in base 3.
 float ternary(std::byte byte, std::size_t digit) {
   const unsigned shifted = std::to_integer<unsigned>(byte) * kPowersOf3[digit] & 0xff;
   return static_cast<float>(static_cast<int>(shifted * 3 >> 8) - 1);
@@ -477,7 +477,7 @@ float ternary(std::byte byte, std::size_t digit) {
 
 }  // namespace
 
-// d; of each 32 numbers four entries, and in 32 bits four times seven signs and a scale.
+// d; for every 32 numbers four entries, and 32 bits with four times seven signs and a scale.
 void iq2_xxs(const std::byte* block, float* numbers) {
   const float d = half(block);
   for (int group = 0; group < kSuper / kGroup; ++group) {
@@ -490,7 +490,7 @@ void iq2_xxs(const std::byte* block, float* numbers) {
   }
 }
 
-// d; of each 8 numbers an entry of 9 bits and seven signs; a scale of 4 bits for each 16.
+// d; for every 8 numbers an entry of 9 bits and seven signs; a scale of 4 bits for every 16.
 void iq2_xs(const std::byte* block, float* numbers) {
   const float d = half(block);
   for (int i = 0; i < kSuper / 8; ++i) {
@@ -500,7 +500,7 @@ void iq2_xs(const std::byte* block, float* numbers) {
   }
 }
 
-// d; of each 8 numbers 8 bits of an entry, the signs, the upper 2 bits; a scale for each 16.
+// d; for every 8 numbers 8 bits of an entry, the signs, the upper 2 bits; a scale for every 16.
 void iq2_s(const std::byte* block, float* numbers) {
   const float d = half(block);
   for (int i = 0; i < kSuper / 8; ++i) {
@@ -510,7 +510,7 @@ void iq2_s(const std::byte* block, float* numbers) {
   }
 }
 
-// d; of each 4 numbers an entry; of each 32 four times seven signs and a scale.
+// d; for every 4 numbers an entry; for every 32 four times seven signs and a scale.
 void iq3_xxs(const std::byte* block, float* numbers) {
   const float d = half(block);
   for (int group = 0; group < kSuper / kGroup; ++group) {
@@ -523,7 +523,7 @@ void iq3_xxs(const std::byte* block, float* numbers) {
   }
 }
 
-// d; of each 4 numbers 8 bits of an entry and the upper one; the signs; a scale for each 32.
+// d; for every 4 numbers 8 bits of an entry and the upper bit; the signs; a scale for every 32.
 void iq3_s(const std::byte* block, float* numbers) {
   const float d = half(block);
   for (int i = 0; i < kSuper / 4; ++i) {
@@ -534,7 +534,7 @@ void iq3_s(const std::byte* block, float* numbers) {
   }
 }
 
-// d; of each 8 numbers 8 bits of an entry; of each 32 the upper bits, a scale, where they lie.
+// d; for every 8 numbers 8 bits of an entry; for every 32 the upper bits, a scale, and a shift.
 void iq1_s(const std::byte* block, float* numbers) {
   const float d = half(block);
   for (int i = 0; i < kSuper / 8; ++i) {
@@ -545,7 +545,7 @@ void iq1_s(const std::byte* block, float* numbers) {
   }
 }
 
-// The same, with a scale for each 16 numbers; d lies in the upper four bits of four words.
+// The same with a scale for every 16 numbers; d is in the upper four bits of four words.
 void iq1_m(const std::byte* block, float* numbers) {
   const std::byte* const words = block + 48;
   unsigned code = 0;
@@ -574,7 +574,7 @@ void iq4_xs(const std::byte* block, float* numbers) {
   }
 }
 
-// 48 bytes of five numbers, 4 of four; d.
+// 48 bytes of five numbers, 4 bytes of four; d.
 void tq1_0(const std::byte* block, float* numbers) {
   const float d = half(block + 52);
   for (const auto& [first, bytes, digits] :

@@ -20,17 +20,18 @@ namespace {
 
 constexpr std::uint64_t kSeed = 0;
 
-// Neither a control character nor '"', '\' or a part of what is no ASCII.
+// True for ASCII other than control characters, '"' and '\'.
 constexpr bool plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
 }
 
 struct Utf8Lead {
-  int first = 0;  // of the lead bytes
+  int first = 0;  // range of lead bytes
   int last = 0;
-  int more = 0;    // bytes that follow
-  int lowest = 0;  // of the byte that comes next: neither overlong nor half of a pair nor too large
+  int more = 0;  // number of following bytes
+  // Range of the next byte, which excludes overlong forms, surrogates and too large values.
+  int lowest = 0;
   int highest = 0;
 };
 
@@ -135,7 +136,7 @@ const char* JsonString::take_code_unit(JsonBytes& bytes, std::uint32_t& unit) {
   return nullptr;
 }
 
-// From behind the backslash.
+// Starts after the backslash.
 const char* JsonString::take_escape(JsonBytes& bytes) {
   const int sign = bytes.peek();
   const auto* const known = std::ranges::find(kEscapes, sign, &Escape::sign);
@@ -218,22 +219,22 @@ Result<std::string> json_string_at(const ByteSource& source, JsonExtent extent) 
 }
 
 std::string json_shown(std::string_view text) {
-  constexpr std::size_t kMost = 200;
-  if (text.size() <= kMost) return std::string(text);
-  // Not in the midst of a character.
-  std::size_t end = kMost;
+  constexpr std::size_t kMaxShown = 200;
+  if (text.size() <= kMaxShown) return std::string(text);
+  // Do not cut within a character.
+  std::size_t end = kMaxShown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return std::string(text.substr(0, end)) + "...";
 }
 
 namespace {
 
-// Among names with one hash, in order: the first that equals an earlier one. Different names with
-// one hash do not occur in practice unless somebody made them so.
-Result<std::optional<std::uint64_t>> find_same(std::span<const JsonNameSeen> names,
+// Returns the first name, in order, that equals an earlier one with the same hash. Different names
+// with equal hashes only occur in practice if someone constructed them.
+Result<std::optional<std::uint64_t>> find_same(std::span<const JsonNameRecord> names,
                                                const ByteSource& source, std::uint64_t end) {
   std::set<std::string> texts;
-  for (const JsonNameSeen& name : names) {
+  for (const JsonNameRecord& name : names) {
     BTF_ASSIGN(std::string text, json_string_at(source, {name.offset, end - 1 - name.offset}));
     if (!texts.insert(std::move(text)).second) return name.offset;
   }
@@ -247,11 +248,11 @@ Result<std::optional<std::uint64_t>> JsonNames::end_object(std::size_t first,
                                                            std::uint64_t end) {
   const auto names = std::span(seen_).subspan(first);
   std::ranges::sort(names, {},
-                    [](const JsonNameSeen& name) { return std::tuple(name.hash, name.offset); });
+                    [](const JsonNameRecord& name) { return std::tuple(name.hash, name.offset); });
   std::optional<std::uint64_t> twice;
   for (auto run = names.begin(); run != names.end();) {
     const auto run_end = std::find_if(
-        run, names.end(), [&](const JsonNameSeen& name) { return name.hash != run->hash; });
+        run, names.end(), [&](const JsonNameRecord& name) { return name.hash != run->hash; });
     if (run_end - run > 1) {
       BTF_ASSIGN(const auto found, find_same({run, run_end}, source, end));
       if (found && (!twice || *found < *twice)) twice = found;
@@ -301,8 +302,8 @@ Result<bool> stream_of_json(const ByteSource& beginning) {
 
 namespace {
 
-// Integers of 64 bits stay as they are; others as the shortest text that reads back as the same
-// double.
+// Integers of 64 bits stay unchanged; other numbers become the shortest text that reads back as the
+// same double.
 std::string shortest_number(std::string_view text) {
   if (exact_u64(text) || exact_i64(text)) return std::string(text);
   double value = 0;
@@ -345,7 +346,7 @@ std::string JsonObject::take() const {
 
 Result<std::string> canonical_json(JsonReader& reader, const JsonToken& token, unsigned depth) {
   if (token.kind == JsonKind::string) {
-    if (!token.kept) return reader.wrong(token.extent.offset, "a string is too long");
+    if (!token.complete) return reader.wrong(token.extent.offset, "a string is too long");
     return *json_quoted(token.text);
   }
   if (token.kind == JsonKind::number) return shortest_number(token.text);
@@ -355,7 +356,7 @@ Result<std::string> canonical_json(JsonReader& reader, const JsonToken& token, u
   if (object) {
     JsonObject members;
     BTF_TRY(reader.members([&](const JsonToken& name) -> Status {
-      if (!name.kept) return reader.wrong(name.extent.offset, "a name is too long");
+      if (!name.complete) return reader.wrong(name.extent.offset, "a name is too long");
       const std::string key(name.text);
       BTF_ASSIGN(const JsonToken first, reader.next());
       BTF_ASSIGN(std::string value, canonical_json(reader, first, depth - 1));
@@ -375,7 +376,7 @@ Result<std::string> canonical_json(JsonReader& reader, const JsonToken& token, u
 
 namespace {
 
-// More digits than any number needs; what is read otherwise is kept in memory.
+// More digits than any number needs; the limit bounds the memory for a number.
 constexpr std::size_t kLongestNumber = 4096;
 
 constexpr std::array<std::string_view, 10> kKindNames{"an object", "the end of an object",
@@ -384,12 +385,12 @@ constexpr std::array<std::string_view, 10> kKindNames{"an object", "the end of a
                                                       "a number",  "a bool",
                                                       "null",      "the end"};
 
-struct Word {
+struct Literal {
   std::string_view text;
   JsonKind kind{};
 };
 
-constexpr auto kWords = std::to_array<Word>(
+constexpr auto kWords = std::to_array<Literal>(
     {{"true", JsonKind::boolean}, {"false", JsonKind::boolean}, {"null", JsonKind::null}});
 
 constexpr std::array<std::string_view, 3> kPythonNumbers{"NaN", "Infinity", "-Infinity"};
@@ -397,7 +398,7 @@ constexpr std::array<std::string_view, 3> kPythonNumbers{"NaN", "Infinity", "-In
 bool digit(int c) { return c >= '0' && c <= '9'; }
 bool letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// As it can be shown.
+// The byte in printable form.
 std::string byte_text(int byte) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   if (byte > 0x20 && byte < 0x7f) return {'\'', static_cast<char>(byte), '\''};
@@ -436,15 +437,15 @@ JsonReader::JsonReader(const ByteSource& source, JsonExtent extent, const JsonOp
       string_(options.keep) {}
 
 std::unexpected<Error> JsonReader::wrong(std::uint64_t offset, const std::string& what) const {
-  // An error of reading is no error in the text.
+  // A read error is not an error in the text.
   if (!bytes_.trouble()) return std::unexpected(bytes_.trouble().error());
   return malformed(
       options_.finding, offset,
       std::string(options_.whole) + ": " + what + ", at byte " + std::to_string(offset));
 }
 
-// Something else was expected than the byte that is next.
-std::unexpected<Error> JsonReader::not_here(std::string_view wanted) {
+// The error for a byte other than the expected one.
+std::unexpected<Error> JsonReader::unexpected_byte(std::string_view wanted) {
   const int byte = bytes_.peek();
   if (byte == JsonBytes::kEnd)
     return wrong(bytes_.offset(), "it ends where " + std::string(wanted) + " was expected");
@@ -492,7 +493,7 @@ Result<JsonToken> JsonReader::next() {
   }
   const bool object = levels_[depth_ - 1].object;
   if (byte == (object ? '}' : ']')) return close();
-  if (byte != ',') return not_here(object ? "',' or '}'" : "',' or ']'");
+  if (byte != ',') return unexpected_byte(object ? "',' or '}'" : "',' or ']'");
   bytes_.take();
   peek_behind_spaces();
   return object ? member_name() : value();
@@ -504,7 +505,7 @@ Result<JsonToken> JsonReader::value() {
   if (byte == '"') return string(JsonKind::string, string_);
   if (byte == '-' || digit(byte)) return number();
   if (letter(byte)) return word();
-  return not_here("a value");
+  return unexpected_byte("a value");
 }
 
 Result<JsonToken> JsonReader::open(bool object) {
@@ -546,16 +547,17 @@ Result<JsonToken> JsonReader::string(JsonKind kind, JsonString& into) {
   return JsonToken{.kind = kind,
                    .extent = {begin, bytes_.offset() - 1 - begin},
                    .escaped = into.escaped(),
-                   .kept = into.kept(),
+                   .complete = into.kept(),
                    .text = into.text()};
 }
 
 Result<JsonToken> JsonReader::member_name() {
   if (bytes_.peek() != '"')
-    return not_here(place_ == Place::first_name ? "a name in quotes or '}'" : "a name in quotes");
+    return unexpected_byte(place_ == Place::first_name ? "a name in quotes or '}'"
+                                                       : "a name in quotes");
   BTF_ASSIGN(const JsonToken token, string(JsonKind::name, name_));
   if (options_.check_names) names_.add({name_.hash(), token.extent.offset});
-  if (peek_behind_spaces() != ':') return not_here("':'");
+  if (peek_behind_spaces() != ':') return unexpected_byte("':'");
   bytes_.take();
   place_ = Place::value;
   return token;
@@ -586,12 +588,12 @@ Result<JsonToken> JsonReader::number() {
   take("-");
   if (options_.python && bytes_.peek() == 'I') return word();
   const bool zero = take("0");
-  if (!zero && !take_digits()) return not_here("a digit");
+  if (!zero && !take_digits()) return unexpected_byte("a digit");
   if (zero && digit(bytes_.peek())) return wrong(offset, "a number has a leading 0");
-  if (take(".") && !take_digits()) return not_here("a digit");
+  if (take(".") && !take_digits()) return unexpected_byte("a digit");
   if (take("eE")) {
     take("+-");
-    if (!take_digits()) return not_here("a digit");
+    if (!take_digits()) return unexpected_byte("a digit");
   }
   if (scalar_.size() > kLongestNumber)
     return wrong(offset, "a number has more than " + std::to_string(kLongestNumber) + " digits");
@@ -606,7 +608,7 @@ Result<JsonToken> JsonReader::word() {
     scalar_ += static_cast<char>(bytes_.peek());
   if (options_.python && std::ranges::find(kPythonNumbers, scalar_) != kPythonNumbers.end())
     return scalar(JsonKind::number, offset);
-  const auto* const known = std::ranges::find(kWords, scalar_, &Word::text);
+  const auto* const known = std::ranges::find(kWords, scalar_, &Literal::text);
   if (known == kWords.end()) return wrong(offset, "expected a value, found '" + scalar_ + "'");
   return scalar(known->kind, offset);
 }
@@ -619,7 +621,8 @@ Status JsonReader::skip(const JsonToken& token) {
 
 Result<JsonExtent> JsonReader::skip_value() {
   BTF_ASSIGN(const JsonToken token, next());
-  // Quotes are no part of a string's extent, and brackets only begin one.
+  // The extent of a string excludes the quotes, and that of an object or array is only its opening
+  // bracket.
   const bool quoted = token.kind == JsonKind::string;
   const std::uint64_t begin = token.extent.offset - (quoted ? 1 : 0);
   BTF_TRY(skip(token));

@@ -1,4 +1,4 @@
-// JSON of other tools, read a token at a time within bounds, and JSON as it is written into files.
+// Reading JSON of other tools token by token in bounded memory, and writing JSON.
 #pragma once
 
 #include <array>
@@ -26,18 +26,18 @@ enum class JsonKind : std::uint8_t {
   object_end,
   array_begin,
   array_end,
-  name,  // of a member; the value comes next
+  name,  // of a member; its value follows
   string,
   number,
   boolean,
   null,
-  end,  // of the text
+  end,  // end of the text
 };
 
 // "a string"
 std::string_view json_kind_name(JsonKind kind);
 
-// Bytes of the source.
+// A range of bytes of the source.
 struct JsonExtent {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -47,16 +47,16 @@ struct JsonExtent {
 
 struct JsonToken {
   JsonKind kind{};
-  // A string's or name's content without the quotes, an object's or array's bracket.
+  // The content of a string or name without quotes, or the bracket of an object or array.
   JsonExtent extent;
-  bool escaped = false;  // of a string or name: its text is not the bytes as they stand
-  bool kept = true;  // false: its text is longer than what is kept, and only its extent is known
-  // A string's or name's text with its escapes resolved; a number, true and false as they stand.
-  // A name's is there until the next name, that of all else until the next token.
+  bool escaped = false;  // the string or name has escapes, so `text` differs from its bytes
+  bool complete = true;  // false: too long, so that only the extent is known
+  // The text of a string or name with escapes resolved, or a number, true or false as written. The
+  // text of a name is valid until the next name, that of other tokens until the next token.
   std::string_view text;
 };
 
-// The bytes of a text one after another, out of a window.
+// The bytes of a text, read one after another through a window.
 
 class JsonBytes {
  public:
@@ -64,9 +64,9 @@ class JsonBytes {
 
   JsonBytes(const ByteSource& source, JsonExtent extent);
 
-  // The next byte; kEnd behind the last one, or if it could not be read: trouble() tells.
+  // The next byte; kEnd at the end or if it cannot be read, see trouble().
   int peek() { return at_ < window_.size() ? byte(at_) : refill(); }
-  // The byte that peek() gave, or this many of those held.
+  // Advances past the byte that peek() returned, or past this many of those in held().
   void take(std::size_t count = 1) { at_ += count; }
   // The bytes available without another read.
   std::string_view held() const {
@@ -81,37 +81,38 @@ class JsonBytes {
   int refill();
 
   const ByteSource& source_;
-  std::uint64_t end_;            // of the text in the source
-  std::uint64_t window_offset_;  // of the window in the source
-  std::size_t at_ = 0;           // in the window
+  std::uint64_t end_;            // end of the text in the source
+  std::uint64_t window_offset_;  // offset of the window in the source
+  std::size_t at_ = 0;           // position in the window
   std::vector<std::byte> window_;
   Status trouble_;
 };
 
-// Is the first byte that is no space a bracket or a brace? Looks at few bytes only.
+// Returns true if the first byte that is not white space is a bracket or a brace. Only looks at a
+// few bytes.
 Result<bool> begins_as_json(const ByteSource& source);
 
-// And has no zeros there, as the count of a BTF file does.
+// The same for a stream; false if there are zeros, as in the count of a BTF file.
 Result<bool> stream_of_json(const ByteSource& beginning);
 
-// One string of a JSON text: checked to its end, and kept if it is not too long.
+// One string of a JSON text: checked to its end, and stored if it is not too long.
 
 class JsonString {
  public:
-  // A string longer than `keep` has only its extent and hash.
+  // Strings longer than `keep` only have their extent and hash.
   explicit JsonString(std::uint64_t keep);
   ~JsonString();
   JsonString(const JsonString&) = delete;
   JsonString& operator=(const JsonString&) = delete;
 
-  // Reads from behind the opening quote through the closing one. What is wrong, at the byte that
-  // is next; nullptr if nothing is.
+  // Reads from after the opening quote through the closing one. Returns an error message for the
+  // next byte, or nullptr.
   const char* read(JsonBytes& bytes);
 
   std::string_view text() const { return text_; }
   bool kept() const { return hash_ == nullptr; }
   bool escaped() const { return escaped_; }
-  std::uint64_t hash() const;  // of the text, kept or not
+  std::uint64_t hash() const;  // of the text, also if it is not stored
 
  private:
   struct Hash;
@@ -125,99 +126,103 @@ class JsonString {
 
   std::uint64_t keep_;
   std::string text_;
-  std::unique_ptr<Hash> hash_;  // of a text that is longer than what is kept
+  std::unique_ptr<Hash> hash_;  // for a text that is too long to be stored
   bool escaped_ = false;
 };
 
-// The text of a string that was read before, whole: as long as it is. `extent` begins behind the
-// opening quote, and may be longer than the string.
+// The whole text of a string that has been checked before, however long it is. `extent` begins
+// after the opening quote and may extend beyond the string.
 Result<std::string> json_string_at(const ByteSource& source, JsonExtent extent);
 
-// As much of a text as a message needs. Control characters are escaped by whoever shows it.
+// A text shortened for a message. Control characters are escaped later, when it is shown.
 std::string json_shown(std::string_view text);
 
-// Which names the objects that are open have had, so that none comes twice.
+// Remembers the names of the open objects to detect duplicates.
 
-// The record of a name: two with the same hash are compared again.
-struct JsonNameSeen {
+// A name that was read; names with equal hashes are compared again.
+struct JsonNameRecord {
   std::uint64_t hash = 0;
-  std::uint64_t offset = 0;  // of its first byte, behind the opening quote
+  std::uint64_t offset = 0;  // of its first byte, after the opening quote
 };
 
 class JsonNames {
  public:
   std::size_t size() const { return seen_.size(); }
-  void add(const JsonNameSeen& name) { seen_.push_back(name); }
+  void add(const JsonNameRecord& name) { seen_.push_back(name); }
 
-  // Names from `first` on are those of the object that ends at byte `end`, and are forgotten. Where
-  // the second of two stands that are the same.
+  // Ends the object that has the names from `first` on and ends at byte `end`, and forgets them.
+  // Returns where the second of two equal names is.
   Result<std::optional<std::uint64_t>> end_object(std::size_t first, const ByteSource& source,
                                                   std::uint64_t end);
 
  private:
-  std::vector<JsonNameSeen> seen_;
+  std::vector<JsonNameRecord> seen_;
 };
 
-// JSON, one token after another, out of a window over a source: what is read costs memory neither
-// for its length nor for that of its strings. The rules are those of RFC 8259, the strict ones: no
-// byte order mark, UTF-8 only, no half of a surrogate pair, and no name twice in an object.
+// Reads JSON token by token through a window over a source. Memory does not depend on the length of
+// the text or of its strings. Follows RFC 8259 strictly: no byte order mark, UTF-8 only, no
+// unpaired surrogates, and no duplicate names in an object.
 
 struct JsonOptions {
-  FindingCode finding;                           // of whatever is wrong with the text
-  std::string_view whole = "the text";           // what it is called in messages
-  std::uint64_t keep = std::uint64_t{64} << 10;  // bytes of a string's text that tokens carry
-  bool check_names = true;  // is a name twice in an object? Costs 16 bytes for each in open ones
-  bool python = false;      // NaN, Infinity and -Infinity are numbers, as Python writes them
+  FindingCode finding;                  // for any error in the text
+  std::string_view whole = "the text";  // the text's name in messages
+  // Longest text of a string that tokens contain, in bytes.
+  std::uint64_t keep = std::uint64_t{64} << 10;
+  bool check_names = true;  // refuse duplicate names; costs 16 bytes for each name in open objects
+  bool python = false;      // accept NaN, Infinity and -Infinity, as Python writes them
 };
 
-// After an error nothing more is to be read.
+// After an error the reader must not be used any more.
 class JsonReader {
  public:
   static constexpr std::size_t kMaxDepth = 64;
 
-  // The text in `extent` of the source, which outlives the reader and has these bytes.
+  // Reads the text in `extent` of the source, which must contain these bytes and outlive the
+  // reader.
   JsonReader(const ByteSource& source, JsonExtent extent, const JsonOptions& options);
 
-  // kind `end` behind the last one, again and again.
+  // At the end, every call returns a token of kind `end`.
   Result<JsonToken> next();
 
-  // Skips the rest of the value that begins with `token`: all of an object or an array.
+  // Skips the rest of the value that begins with `token`, including all of an object or array.
   Status skip(const JsonToken& token);
-  // The next value, whole; the bytes it takes.
+  // Skips the next value and returns its bytes.
   Result<JsonExtent> skip_value();
 
-  // The next token, which must be of this kind. `what` is for the error: "'dtype' of tensor 'x'".
+  // Reads the next token, which must be of this kind. `what` is for the error: "'dtype' of tensor
+  // 'x'".
   Result<JsonToken> expect(JsonKind kind, std::string_view what);
-  // The next value, which must be an integer of 64 bits, written as one: not 1.0, 1e2 or -0.
+  // Reads the next value, which must be an integer of 64 bits in integer notation: not 1.0, 1e2 or
+  // -0.
   Result<std::uint64_t> expect_size(std::string_view what);
 
-  // The dims of a tensor: an array of such integers. `dims` reads what is left of one whose begin
-  // was the last token.
+  // Reads the dims of a tensor: an array of such integers. dims() reads the rest of an array whose
+  // opening bracket was the last token.
   Result<Dims> expect_dims(std::string_view what);
   Result<Dims> dims(std::string_view what);
 
-  // The number of a token, likewise.
+  // The integer of a token, by the same rules.
   Result<std::uint64_t> size_of(const JsonToken& token, std::string_view what) const;
 
-  // Behind the last token.
+  // The position after the last token.
   std::uint64_t offset() const { return bytes_.offset(); }
 
-  // The members of the object whose begin was the last token, to its end. `take` gets each name and
-  // reads the value, whole.
+  // Reads the members of the object whose opening brace was the last token. `take` is called with
+  // each name and must read the whole value.
   Status members(const std::function<Status(const JsonToken& name)>& take);
 
-  // "the header: ..., at byte 17" with the finding of the options.
+  // The error "the header: ..., at byte 17" with the finding of the options.
   std::unexpected<Error> wrong(std::uint64_t offset, const std::string& what) const;
 
  private:
   Status check_kind(const JsonToken& token, JsonKind kind, std::string_view what) const;
 
-  // The token that may come next.
+  // What may come next.
   enum class Place : std::uint8_t { value, first_item, first_name, separator, nothing };
 
   struct Level {
     bool object = false;
-    std::size_t first_name = 0;  // of the names that are remembered
+    std::size_t first_name = 0;  // index of its first remembered name
   };
 
   Status begin_text();
@@ -231,14 +236,14 @@ class JsonReader {
   Result<JsonToken> string(JsonKind kind, JsonString& into);
   bool take_digits();
   int peek_behind_spaces();
-  std::unexpected<Error> not_here(std::string_view wanted);
+  std::unexpected<Error> unexpected_byte(std::string_view wanted);
 
   const ByteSource& source_;
   JsonOptions options_;
   JsonBytes bytes_;
   JsonString name_;
   JsonString string_;
-  std::string scalar_;  // a number or a word
+  std::string scalar_;  // a number, true, false or null
   JsonNames names_;
   Place place_ = Place::value;
   bool begun_ = false;
@@ -246,16 +251,17 @@ class JsonReader {
   std::array<Level, kMaxDepth> levels_{};
 };
 
-// A number of 64 bits that is written as an integer: not 1.0, 1e2 or -0, and nothing too large.
+// Parses a 64-bit number in integer notation: not 1.0, 1e2 or -0. Unset for others and if it is too
+// large.
 std::optional<std::uint64_t> exact_u64(std::string_view number);
 std::optional<std::int64_t> exact_i64(std::string_view number);
 
-// JSON that is written: members in the order of their names, no spaces, no escape without need.
+// Written JSON has members in the order of their names, no spaces and no unnecessary escapes.
 
-// In quotes, with the fewest escapes there can be; nothing: it is not UTF-8.
+// The text in quotes with as few escapes as possible; unset if it is not UTF-8.
 std::optional<std::string> json_quoted(std::string_view text);
 
-// An object out of texts of values, by the names of its members. Names and values are UTF-8.
+// Builds an object from member names and texts of values. Both must be UTF-8.
 class JsonObject {
  public:
   void text(const std::string& name, std::string_view value) {
@@ -264,7 +270,7 @@ class JsonObject {
   void number(const std::string& name, std::uint64_t value) {
     members_[name] = std::to_string(value);
   }
-  // `value` is JSON.
+  // `value` must be JSON.
   void json(const std::string& name, std::string value) { members_[name] = std::move(value); }
 
   bool empty() const { return members_.empty(); }
@@ -274,8 +280,8 @@ class JsonObject {
   std::map<std::string, std::string> members_;
 };
 
-// The value that begins with `token`, in that form: numbers in their shortest one. A value nested
-// deeper than `depth` is an error.
+// Rewrites the value that begins with `token` in that form, with numbers as short as possible. An
+// error if it is nested deeper than `depth`.
 Result<std::string> canonical_json(JsonReader& reader, const JsonToken& token, unsigned depth);
 
 }  // namespace btf

@@ -19,17 +19,17 @@ namespace {
 
 constexpr std::uint64_t kLongest = 2'000'000'000;
 
-// Modules in modules; deeper ones are looked at as if they stood in no other.
+// The deepest nesting of modules; deeper ones are treated as if they were not nested.
 constexpr std::size_t kDeepestModule = 64;
 
-// Members of a call, and what stands for them in names of files.
+// Members of a call, and their names in file names.
 struct PartRow {
   std::string_view member;
   std::string_view name;
   ProbePart part;
 };
 
-// A backward call has `input` and `output`: the gradients that it takes and gives.
+// A backward call has `input` and `output`: the gradients that it receives and returns.
 constexpr auto kParts = std::to_array<PartRow>({
     {"input_args", "input", ProbePart::input},
     {"input_kwargs", "input", ProbePart::input},
@@ -49,7 +49,7 @@ class DumpReader {
 
   Result<ProbeDump> read() {
     const Status status = take_all();
-    // Whatever is wrong is where the text ends.
+    // If the file is cut off, the error is where the text ends.
     dump_.cut_off = !status && listed_ && reader_.offset() >= source_.size();
     if (!status && !dump_.cut_off) return std::unexpected(status.error());
     if (!listed_) return reader_.wrong(0, "it has no 'data'");
@@ -81,7 +81,8 @@ class DumpReader {
     BTF_TRY(reader_.expect(JsonKind::object_begin, "its 'data'"));
     listed_ = true;
     return reader_.members([&](const JsonToken& name) -> Status {
-      if (!name.kept) return reader_.wrong(name.extent.offset, "the name of a call is too long");
+      if (!name.complete)
+        return reader_.wrong(name.extent.offset, "the name of a call is too long");
       call_ = name.text;
       BTF_ASSIGN(const JsonToken token, reader_.next());
       if (token.kind == JsonKind::null) return {};
@@ -95,20 +96,20 @@ class DumpReader {
     });
   }
 
-  // Of the level "debug" a call is a tensor, or what holds some.
+  // At the level "debug", a call is a tensor or contains tensors.
   Status take_call(const JsonToken& token) {
     part_ = ProbePart::output;
     return take_object(token, call_, true);
   }
 
-  // What has a dtype and a shape is a tensor; all else may hold some.
+  // An object with a dtype and a shape is a tensor; others may contain tensors.
   Status take_object(const JsonToken& begin, const std::string& name, bool is_call) {
     ProbeTensor tensor{
         .name = name, .call = dump_.calls.size(), .part = part_, .offset = begin.extent.offset};
     bool typed = false;
     bool shaped = false;
     BTF_TRY(reader_.members([&](const JsonToken& member) -> Status {
-      if (!member.kept)
+      if (!member.complete)
         return reader_.wrong(member.extent.offset, "the name of a member is too long");
       const std::string key(member.text);
       if (is_call) {
@@ -137,10 +138,11 @@ class DumpReader {
     const std::string what = "'" + json_shown(key) + "' of " + json_shown(tensor.name);
     const bool composed =
         token.kind == JsonKind::object_begin || token.kind == JsonKind::array_begin;
-    // What a call gave may be called as a member of tensors; in a tensor it is none.
+    // An argument may have the same name as a member of tensors but an object or array as its
+    // value, which no member of a tensor has.
     if (composed && std::ranges::find(kPlain, key) != kPlain.end())
-      odd_ = Odd{tensor.offset, token.extent.offset,
-                 what + " is " + std::string(json_kind_name(token.kind))};
+      odd_ = MistypedMember{tensor.offset, token.extent.offset,
+                            what + " is " + std::string(json_kind_name(token.kind))};
     if (token.kind == JsonKind::object_begin) return take_object(token, name, false);
     if (token.kind == JsonKind::array_begin) {
       if (key != "shape") return take_array(name);
@@ -148,7 +150,7 @@ class DumpReader {
       BTF_ASSIGN(tensor.dims, reader_.dims(what));
       return {};
     }
-    // A number of the program may be called as a member of tensors, and be none.
+    // An argument may have the name of a member of tensors and be null.
     if (token.kind == JsonKind::null) return {};
     if (key == "dtype") {
       typed = true;
@@ -168,7 +170,7 @@ class DumpReader {
     return number == nullptr ? reader_.skip(token) : take_number(token, what, *number);
   }
 
-  // A gradient of a parameter is the only item of a list, which its name does not say.
+  // The gradient of a parameter is the only item of a list, so its name has no index.
   Status take_array(const std::string& name) {
     const bool of_parameter = call_.contains(".parameters_grad");
     for (std::uint64_t i = 0;; ++i) {
@@ -189,15 +191,15 @@ class DumpReader {
       return reader_.wrong(
           token.extent.offset,
           what + " is " + std::string(json_kind_name(token.kind)) + " and not a string");
-    if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
+    if (!token.complete) return reader_.wrong(token.extent.offset, what + " is too long");
     text = token.text;
     return {};
   }
 
-  // They lie in one folder, wherever that was when it was written.
+  // All files are in one folder, wherever it was when the dump was written.
   Status take_file(const JsonToken& token, const std::string& what, std::string& file) const {
     BTF_TRY(take_text(token, what, file));
-    if (file == "-1") {  // so older releases wrote that there is none
+    if (file == "-1") {  // older releases wrote this if there is no file
       file.clear();
       return {};
     }
@@ -207,7 +209,7 @@ class DumpReader {
     return {};
   }
 
-  // Strings too: what JSON has no number for was written so by some releases.
+  // Accepts strings too, since some releases wrote numbers that JSON cannot represent as strings.
   Status take_number(const JsonToken& token, const std::string& what,
                      std::optional<double>& number) const {
     const auto wrong = [&](const std::string& how) {
@@ -236,8 +238,8 @@ class DumpReader {
     return {};
   }
 
-  // A member of an object that is not what it is in tensors.
-  struct Odd {
+  // A member whose value no tensor has.
+  struct MistypedMember {
     std::uint64_t tensor = 0;  // where the object begins
     std::uint64_t offset = 0;
     std::string text;
@@ -247,12 +249,12 @@ class DumpReader {
   JsonReader reader_;
   ProbeDump dump_;
   bool listed_ = false;
-  std::string call_;  // in hand
+  std::string call_;  // the current call
   ProbePart part_{};
-  std::optional<Odd> odd_;  // the last of an object that may be a tensor
+  std::optional<MistypedMember> odd_;  // the last one of an object that may be a tensor
 };
 
-// The path of a module whose call this is, with the direction: "layers.0.mlp forward".
+// The path of the module that a call belongs to, with the direction: "layers.0.mlp forward".
 std::string module_of(std::string_view tensor) {
   for (const std::string_view kind : {"Module.", "Cell."}) {
     if (!tensor.starts_with(kind)) continue;
@@ -268,8 +270,8 @@ std::string module_of(std::string_view tensor) {
   return {};
 }
 
-// Of each call the one that made it, as a construct.json has them. Without one, or if it is
-// damaged, names of modules say as much of modules.
+// The caller of each call, according to construct.json. If it is missing or damaged, names of
+// modules show which contain which.
 std::unordered_map<std::string, std::string> callers_in(const ByteSource* construct) {
   if (construct == nullptr || construct->size() > kLongest) return {};
   JsonReader reader(*construct, {0, construct->size()},
@@ -278,9 +280,9 @@ std::unordered_map<std::string, std::string> callers_in(const ByteSource* constr
   const auto take_all = [&]() -> Status {
     BTF_TRY(reader.expect(JsonKind::object_begin, "it"));
     return reader.members([&](const JsonToken& name) -> Status {
-      const std::string call = name.kept ? std::string(name.text) : "";
+      const std::string call = name.complete ? std::string(name.text) : "";
       BTF_ASSIGN(const JsonToken caller, reader.next());
-      if (caller.kind == JsonKind::string && caller.kept && !call.empty())
+      if (caller.kind == JsonKind::string && caller.complete && !call.empty())
         callers.emplace(call, caller.text);
       return reader.skip(caller);
     });
@@ -289,8 +291,8 @@ std::unordered_map<std::string, std::string> callers_in(const ByteSource* constr
   return callers;
 }
 
-// Puts the tensors into the order in which they came to be. A call of a module is written when it
-// is over, behind the calls in it; what it took was there before them.
+// Sorts tensors by the time at which they were computed. A module's call is written when it ends,
+// after the calls in it, but its inputs existed before them.
 class Ordering {
  public:
   explicit Ordering(ProbeDump& dump) : calls_(dump.calls), tensors_(dump.tensors) {}
@@ -300,13 +302,13 @@ class Ordering {
     std::vector<std::size_t> order(tensors_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [this](std::size_t i) { return place_of(tensors_[i]); });
-    put(behind_their_makers(order));
+    put(after_producers(order));
   }
 
  private:
   using Place = std::tuple<std::uint64_t, int, std::uint64_t>;
 
-  // The modules around a call began before the first call in them.
+  // A module begins before the first call in it.
   void find_begins(const std::unordered_map<std::string, std::string>& callers) {
     std::unordered_map<std::string, std::uint64_t> numbers;
     std::unordered_map<std::string, std::vector<std::uint64_t>> of_modules;  // ascending
@@ -351,16 +353,17 @@ class Ordering {
     constexpr int kBefore = 0;
     const auto begin = begins_.find(tensor.call);
     if (tensor.part != ProbePart::output && begin != begins_.end())
-      // Of several that begin here the outermost is over last.
+      // Of several that begin here, the outermost ends last.
       return {begin->second, kBefore, std::numeric_limits<std::uint64_t>::max() - tensor.call};
     return {tensor.call, 1 + static_cast<int>(tensor.part), 0};
   }
 
-  // What a call takes is mostly what another gave: the same numbers come behind those, and not
-  // behind what else was computed meanwhile.
-  std::vector<std::size_t> behind_their_makers(const std::vector<std::size_t>& order) {
+  // The input of a call is usually another call's output. It is placed directly after that output,
+  // not after what was computed in between.
+  std::vector<std::size_t> after_producers(const std::vector<std::size_t>& order) {
     std::unordered_map<std::string, std::size_t> makers;
-    std::vector<std::pair<std::size_t, std::size_t>> groups;  // the maker's position, the tensor
+    // Position of the producer, the tensor.
+    std::vector<std::pair<std::size_t, std::size_t>> groups;
     groups.reserve(order.size());
     for (std::size_t at = 0; at < order.size(); ++at) {
       ProbeTensor& tensor = tensors_[order[at]];
@@ -383,11 +386,11 @@ class Ordering {
     return placed;
   }
 
-  // Empty: too little is said of its numbers to tell them from others.
+  // Empty if too few statistics are known to distinguish tensors.
   static std::string key_of(const ProbeTensor& tensor) {
     const bool constant = tensor.max && tensor.min && *tensor.max == *tensor.min;
-    const bool told = tensor.max && tensor.min && tensor.mean && tensor.norm;
-    if (constant || (!told && tensor.checksum.empty())) return {};
+    const bool has_statistics = tensor.max && tensor.min && tensor.mean && tensor.norm;
+    if (constant || (!has_statistics && tensor.checksum.empty())) return {};
     std::string key = tensor.dtype + dims_text(tensor.dims) + "#" + tensor.checksum;
     for (const auto& number : {tensor.max, tensor.min, tensor.mean, tensor.norm})
       key += "," + (number ? std::to_string(std::bit_cast<std::uint64_t>(*number)) : "");
@@ -403,10 +406,10 @@ class Ordering {
 
   const std::vector<std::string>& calls_;
   std::vector<ProbeTensor>& tensors_;
-  // Without outputs no input can be told from one that comes from outside.
+  // Without outputs, inputs from outside cannot be distinguished from others.
   bool outputs_ =
       std::ranges::find(tensors_, ProbePart::output, &ProbeTensor::part) != tensors_.end();
-  std::unordered_map<std::uint64_t, std::uint64_t> begins_;  // of calls: the first call in them
+  std::unordered_map<std::uint64_t, std::uint64_t> begins_;  // the first call within each call
 };
 
 }  // namespace

@@ -34,8 +34,8 @@ Result<NpyType> overridden_type(const TensorSpec& spec, const NpyHeader& header)
   return npy_type(header.descr, spec);
 }
 
-// The dtype, for a spec that a program made.
-std::string said_text(const TensorSpec& spec) {
+// The spec as text, for one that was not given as text.
+std::string spec_text(const TensorSpec& spec) {
   return spec.text.empty() ? std::string(info(spec.dtype).name) : spec.text;
 }
 
@@ -69,17 +69,18 @@ Status DtypeOverrides::check(std::uint64_t arrays,
     if (status) return {};
     if (why.empty()) why = ": of the first, " + status.error().message;
   }
-  return fail(ErrorCode::invalid_argument, "the spec '" + said_text(*of_all_) +
+  return fail(ErrorCode::invalid_argument, "the spec '" + spec_text(*of_all_) +
                                                "' fits none of its " + std::to_string(arrays) +
                                                (arrays == 1 ? " array" : " arrays") + why);
 }
 
 namespace {
 
-// More than any array's description takes.
+// More than the description of any array.
 constexpr std::uint64_t kLongestHeader = 64U << 10;
 
-// As much of Python's syntax as the header may use: a dict of a string or list, a bool and a tuple.
+// Parses the part of Python's syntax that a header may use: a dict of a string or list, a bool and
+// a tuple.
 class Parser {
  public:
   Parser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
@@ -153,7 +154,7 @@ class Parser {
     return wrong("a string was expected");
   }
 
-  // A list of whatever, as it stands there.
+  // Returns the text of a list unparsed.
   Result<std::string_view> list() {
     const std::size_t begin = at_;
     for (std::size_t depth = 0; at_ < text_.size();) {
@@ -204,7 +205,7 @@ class Parser {
         return malformed("npy-shape", offset_ + at_, "a dim of the shape does not fit 64 bits");
       if (error != std::errc{}) return wrong("a number was expected");
       at_ += static_cast<std::size_t>(end - begin);
-      take('L');  // Python 2 wrote long integers so
+      take('L');  // Python 2 wrote long integers like this
       if (shape.size() == kMaxRank)
         return malformed("npy-shape", offset_ + at_,
                          "the shape has more than " + std::to_string(kMaxRank) + " dims");
@@ -218,7 +219,7 @@ class Parser {
   }
 
   std::string_view text_;
-  std::uint64_t offset_;  // of the text, in the file
+  std::uint64_t offset_;  // offset of the text in the file
   std::size_t at_ = 0;
   std::optional<std::string> descr_;
   std::optional<bool> order_;
@@ -274,7 +275,7 @@ Result<NpyHeader> read_npy_header(const ByteSource& source, const NpyPlace& plac
 
 namespace {
 
-// The stored array of Fortran's order has the dims the other way round.
+// The stored array of Fortran order has the dims reversed.
 Result<StridedLayout> resolve_order(const Dims& shape, bool fortran_order, DType dtype) {
   if (!fortran_order) return resolve(Layout::linear, shape, dtype);
   const Dims reversed(shape.rbegin(), shape.rend());
@@ -289,7 +290,7 @@ std::unexpected<Error> unsupported(const std::string& descr, const std::string& 
   return fail(ErrorCode::unsupported, "dtype '" + descr + "' " + why);
 }
 
-// A spec may give the dtype of void and of unsigned integers.
+// A spec may give the dtype of void and unsigned integers.
 Result<NpyType> overridden_type(const std::string& descr, bool big_endian, std::uint64_t width,
                                 DType dtype) {
   const DTypeInfo& row = info(dtype);
@@ -301,12 +302,12 @@ Result<NpyType> overridden_type(const std::string& descr, bool big_endian, std::
   return NpyType{dtype, big_endian, row.bits < 8};
 }
 
-// The elements of a type that says only how wide they are.
-Result<NpyType> nameless(const std::string& descr, std::uint64_t width, std::string_view kinds,
-                         const std::optional<TensorSpec>& spec) {
+// The elements of a type that only has a width.
+Result<NpyType> type_from_spec(const std::string& descr, std::uint64_t width,
+                               std::string_view kinds, const std::optional<TensorSpec>& spec) {
   if (!spec)
     return unsupported(descr, "does not say what its bytes mean: " + std::string(kinds) +
-                                  "; `spec` TYPE says which, such as " +
+                                  "; give the dtype with `spec` TYPE, such as " +
                                   (width == 2 ? "bf16" : "fp8"));
   return overridden_type(descr, false, width, spec->dtype);
 }
@@ -317,32 +318,33 @@ Result<NpyType> parse_void(const std::string& descr, char order, std::string_vie
   const bool stands = std::ranges::any_of(
       dtypes(), [&](const DTypeInfo& row) { return row.buffer_bytes() == width; });
   if (order == '>' || !stands) return unsupported(descr, "is bytes that match no dtype");
-  return nameless(descr, *width, "bfloat16, float8 and the 4-bit types are stored so", spec);
+  return type_from_spec(descr, *width, "bfloat16, float8 and the 4-bit types are stored like this",
+                        spec);
 }
 
-// ml_dtypes calls only float8_e5m2 so, but what it is nobody wrote down.
+// Only float8_e5m2 of ml_dtypes has this name, but this is not documented.
 Result<NpyType> parse_small_float(const std::string& descr, const std::optional<TensorSpec>& spec) {
   if (spec && !info(spec->dtype).floating())
     return fail(ErrorCode::invalid_argument, "the file says a float of one byte, the spec says " +
                                                  std::string(info(spec->dtype).name));
-  return nameless(descr, 1, "float8_e5m2 of ml_dtypes is stored so", spec);
+  return type_from_spec(descr, 1, "float8_e5m2 of ml_dtypes is stored like this", spec);
 }
 
-// Types of NumPy and of ml_dtypes that no dtype stands for, and the way out.
+// Types of NumPy and ml_dtypes that have no dtype, and what to do instead.
 struct UnreadType {
   std::string_view descr;
   std::string_view why;
 };
 
 constexpr std::string_view kSmallIntegers =
-    "is an integer of fewer than four bits, which no dtype of btftool stands for; np.save of "
-    "x.astype(np.int8) makes one that does";
+    "is an integer of fewer than four bits, for which btftool has no dtype; np.save of "
+    "x.astype(np.int8) writes one that it reads";
 constexpr std::string_view kSmallFloats =
-    "is a float of six bits, which no dtype of btftool stands for; np.save of x.astype(np.float16) "
-    "makes one that does, and keeps every value";
+    "is a float of six bits, for which btftool has no dtype; np.save of x.astype(np.float16) "
+    "writes one that it reads, with the same values";
 constexpr std::string_view kComplex =
-    "is complex numbers, which no dtype of btftool stands for; np.savez(OUT, re=x.real, im=x.imag) "
-    "makes arrays that it reads";
+    "is complex numbers, for which btftool has no dtype; np.savez(OUT, re=x.real, im=x.imag) "
+    "writes arrays that it reads";
 constexpr auto kUnread = std::to_array<UnreadType>({
     {"int1", kSmallIntegers},
     {"int2", kSmallIntegers},
@@ -377,7 +379,7 @@ Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpe
   }
   if (type.starts_with('O')) return unsupported(descr, "is Python objects, which are never loaded");
   if (type == "f1") return parse_small_float(descr, spec);
-  // The package bfloat16 of GreenWaves; NumPy itself refuses it.
+  // The bfloat16 package of GreenWaves; NumPy itself refuses it.
   if (type == "g2") {
     if (spec && spec->dtype != DType::bfloat16)
       return fail(ErrorCode::invalid_argument, "the file says bfloat16 ('" + descr +
@@ -440,7 +442,7 @@ class NpyReader final : public TensorReader {
 
  private:
   TensorInfo info_;
-  std::unique_ptr<ByteSource> elements_;  // big-endian ones, and 4-bit ones
+  std::unique_ptr<ByteSource> elements_;  // for big-endian and 4-bit elements
 };
 
 }  // namespace
@@ -466,21 +468,20 @@ Result<std::unique_ptr<TensorReader>> open_npy(const ByteSource& source,
   return std::make_unique<NpyReader>(std::move(tensor), std::move(elements));
 }
 
-// Whatever is wrong with a header keeps the file from being opened; the codes of 4-bit elements are
-// checked wherever elements are.
+// Errors in a header prevent the file from being opened. The codes of 4-bit elements are checked
+// with the elements.
 Status check_npy(const TensorFile&, const FindingSink&) { return {}; }
 
 namespace {
 
-// Does it say by its number alone how many bytes an element has, as "<f4" does and "bfloat16" does
-// not?
+// Returns true if a number in the type gives the element size, as in "<f4" but not in "bfloat16".
 bool says_bytes(std::string_view descr) {
   if (!descr.empty() && std::string_view("<>|=").contains(descr.front())) descr.remove_prefix(1);
   return descr.size() == 2 && std::string_view("biuf").contains(descr[0]) && descr[1] >= '1' &&
          descr[1] <= '9';
 }
 
-// Bytes of an element of "<f4" or "float32"; of what is no number, those of the widest that is one,
+// The element size of "<f4" or "float32"; for other types the largest possible size, that of
 // complex256.
 std::uint64_t element_bytes(std::string_view descr) {
   for (const DTypeInfo& row : dtypes())
@@ -495,7 +496,7 @@ std::uint64_t element_bytes(std::string_view descr) {
 
 class NpyBound final : public StreamBound {
  public:
-  // The first bytes have all of the header, or it is too long for any.
+  // The first bytes contain the whole header, or it is too long to be valid.
   Status take(const ByteSource& content, ContentExtent& extent) override {
     if (taken_) return {};
     taken_ = true;
@@ -508,11 +509,11 @@ class NpyBound final : public StreamBound {
   std::uint64_t needed(const ContentExtent& extent) const override {
     return guessed_ ? 0 : extent.least();
   }
-  std::string_view whose() const override { return "the array in its .npy header"; }
+  std::string_view subject() const override { return "the array in its .npy header"; }
 
  private:
   bool taken_ = false;
-  bool guessed_ = false;  // the size of an element
+  bool guessed_ = false;  // the element size was guessed
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ class PackedSource final : public ByteSource {
   }
 
  private:
-  // Neither 0 to 15 nor, of a signed type, a negative code with its sign in the high nibble too.
+  // True for bytes other than 0 to 15 and, for a signed type, sign-extended negative codes.
   bool odd(std::byte byte) const {
     const auto value = std::to_integer<unsigned>(byte);
     return value > 0xf && value < extended_;
@@ -86,7 +86,7 @@ class PackedSource final : public ByteSource {
   std::uint64_t first_;
   std::uint64_t count_;
   const DTypeInfo& row_;
-  unsigned extended_;  // bytes from here on are codes with their sign
+  unsigned extended_;  // bytes from here on are sign-extended codes
 };
 
 class SpreadSink final : public ByteSink {
@@ -105,7 +105,7 @@ class SpreadSink final : public ByteSink {
         codes[2 * i] = bytes[i] & std::byte{0xf};
         codes[2 * i + 1] = bytes[i] >> 4;
       }
-      // The last byte may hold one code only.
+      // The last byte may hold a single code.
       BTF_TRY(
           sink_.write_at(first_ + code, std::span(codes).first(std::min(some * 2, count_ - code))));
       bytes = bytes.subspan(some);
@@ -132,12 +132,12 @@ std::unique_ptr<ByteSink> spread_sink(ByteSink& sink, std::uint64_t first, std::
 
 namespace {
 
-constexpr std::uint64_t kAlignment = 64;  // of the data, as NumPy has it
-constexpr std::uint64_t kGrowth = 21;     // digits that the first dim may come to have
+constexpr std::uint64_t kAlignment = 64;  // of the data, as NumPy aligns it
+constexpr std::uint64_t kGrowth = 21;     // digits reserved for the first dim to grow
 constexpr std::uint64_t kBefore = 10;     // magic, version 1.0, the header's length
 
-// A dtype that NumPy has not is called as ml_dtypes registers it: void of its width, which
-// numpy.save() makes of such an array, nobody could read back.
+// dtypes that NumPy lacks get the names that ml_dtypes registers. numpy.save() writes such arrays
+// as void, which could not be read back.
 std::string descr_of(DType dtype, bool as_uint) {
   const DTypeInfo& row = info(dtype);
   if (row.npy.empty() && !as_uint) return std::string(row.name);
@@ -154,7 +154,7 @@ Status check_npy_record(const RecordShape& record) {
               "a .npy file holds row-major arrays: kLINEAR, or the stored array as it is (plain)");
 }
 
-// With room for the first dim to grow, and never without padding.
+// Leaves room for the first dim to grow, and always has padding.
 std::string npy_header_text(const RecordShape& record, bool as_uint) {
   std::string shape;
   for (const std::uint64_t dim : record.dims)
@@ -222,7 +222,7 @@ class NpyWriter final : public TensorWriter {
 
  private:
   bool as_uint_;
-  Checked size_;  // of the file, once there is a tensor
+  Checked size_;  // size of the file, once there is a tensor
   std::unique_ptr<ByteSink> elements_;
 };
 

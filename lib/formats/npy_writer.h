@@ -1,4 +1,4 @@
-// NumPy's .npy as it is written, with 4-bit codes that take a byte each.
+// Writing NumPy's .npy, and 4-bit codes with one byte each.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,22 @@
 
 namespace btf {
 
-// 4-bit codes that take a byte each in a file, as a stream with two in a byte, and back.
-
-// From byte `first` on, `count` bytes of the source become half as many. A byte that is no code of
-// the dtype is an error (finding nibble-byte) when it is read: two codes in a byte are known so.
-// The source outlives the result.
+// Packs 4-bit codes that have a byte each: from byte `first` on, `count` bytes of the source become
+// half as many. A byte that is not a code of the dtype is an error (finding nibble-byte) when it is
+// read, since it probably holds two codes. The source must outlive the result.
 std::unique_ptr<ByteSource> packed_source(const ByteSource& source, std::uint64_t first,
                                           std::uint64_t count, DType dtype);
 
-// The other way round: what is written from byte `first` on takes two bytes of the sink for one,
-// `count` in all. The sink outlives the result and is not committed by it.
+// The reverse: bytes written from `first` on become two bytes of the sink each, `count` in all. The
+// sink must outlive the result and is not committed by it.
 std::unique_ptr<ByteSink> spread_sink(ByteSink& sink, std::uint64_t first, std::uint64_t count);
 
 // The .npy form of an array, by itself or as a member of a .npz.
 
-// Row-major arrays only.
+// An error if the record is not a row-major array.
 Status check_npy_record(const RecordShape& record);
 
-// As NumPy writes it, to the byte.
+// Byte for byte as NumPy writes it.
 std::string npy_header_text(const RecordShape& record, bool as_uint);
 
 // 4-bit codes take a byte each.

@@ -1,4 +1,4 @@
-// Which members of a zip file are arrays.
+// Reads and writes NumPy's .npz.
 #include "formats/npz.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
+#include "formats/decoded_cache.h"
 #include "formats/io/byte_source.h"
-#include "formats/kept_contents.h"
 #include "formats/npy.h"
 #include "formats/npy_writer.h"
 #include "formats/zip.h"
@@ -30,14 +30,14 @@ constexpr std::string_view kNpyEnding = ".npy";
 struct NpzMembers {
   ZipDirectory directory;
   std::vector<std::uint32_t> arrays;   // numbers in the directory
-  std::vector<std::uint32_t> skipped;  // the others
+  std::vector<std::uint32_t> skipped;  // the other members
 
   const ZipMember& array(std::uint64_t index) const { return directory.members()[arrays[index]]; }
-  // As the array is called: what NumPy put an ending behind.
+  // The name of the array, without the extension that NumPy appends.
   std::string name(std::uint64_t index) const;
 };
 
-// Zip files of other programs, by a member that each of theirs has.
+// Zip files of other programs, recognised by a member that all of them have.
 constexpr std::pair<std::string_view, std::string_view> kOtherArchives[] = {
     {"model.weights.h5", "a Keras model"},
     {"archive_format", "a PyTorch export archive (.pt2)"},
@@ -50,7 +50,7 @@ std::string NpzMembers::name(std::uint64_t index) const {
   return std::string(name);
 }
 
-// Refuses zip files of other programs, and those without arrays.
+// Refuses zip files of other programs and those without arrays.
 Result<NpzMembers> read_npz_members(const ByteSource& source) {
   NpzMembers found;
   BTF_ASSIGN(found.directory, ZipDirectory::read(source));
@@ -85,7 +85,7 @@ std::string skipped_text(const NpzMembers& members) {
          name;
 }
 
-// Whatever is wrong with a member and its header, and then with its content.
+// Checks the member and its header, and then its content.
 Status check_array(const TensorFile& file, const NpzMembers& members, std::uint64_t index,
                    const FindingSink& report) {
   const auto info = file.tensor(index);
@@ -108,7 +108,7 @@ Status check_npz(const TensorFile& file, const FindingSink& report) {
     const ZipMember& first = members.directory.members()[members.skipped.front()];
     report({kCode.severity(), kCode, {}, first.header_offset, skipped_text(members)});
   }
-  Status unread;  // what is encrypted, or packed otherwise: the others are looked at all the same
+  Status unread;  // encrypted or of an unknown compression; does not stop the check of others
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const Status status = check_array(file, members, i, report);
     if (status) continue;
@@ -126,23 +126,23 @@ Status check_npz(const TensorFile& file, const FindingSink& report) {
 
 namespace {
 
-// A type that is no number here may have a long name, which nobody needs whole.
+// The name of an unsupported type may be long; messages only need its beginning.
 constexpr std::size_t kLongestType = 60;
 
 struct Array {
   TensorInfo tensor;
-  std::optional<NpyType> type;  // nothing: none of this library's
+  std::optional<NpyType> type;  // unset if no dtype corresponds to it
 };
 
 class NpzReader final : public TensorReader {
  public:
   NpzReader(const ByteSource& source, NpzMembers members, const OpenOptions& options)
-      : source_(source), members_(std::move(members)), told_(options) {}
+      : source_(source), members_(std::move(members)), overrides_(options) {}
 
   Status check_told() const {
-    return told_.check(tensor_count(), [&](std::uint64_t index) -> Status {
+    return overrides_.check(tensor_count(), [&](std::uint64_t index) -> Status {
       BTF_ASSIGN(const NpyHeader header, this->header(index));
-      return told_.fits(header);
+      return overrides_.fits(header);
     });
   }
 
@@ -171,7 +171,7 @@ class NpzReader final : public TensorReader {
     const ZipPlace place{source_, members_.directory, member, data};
     Sources sources;
     if (member.method == zip::kDeflated) {
-      // Nobody reads what has no elements.
+      // Members without elements are not read otherwise, so check them here.
       if (array.tensor.data_bytes == 0) BTF_TRY(read_content(place, {}));
       sources.content =
           contents_.source(index, member.size, source_, [place] { return inflated(place); });
@@ -185,15 +185,15 @@ class NpzReader final : public TensorReader {
   }
 
  private:
-  // The source of the elements of a tensor in use.
+  // The sources for the elements of a tensor in use.
   struct Sources {
-    std::unique_ptr<ByteSource> content;   // as it is, or inflated
-    std::unique_ptr<ByteSource> arranged;  // turned round, or with two codes in a byte
+    std::unique_ptr<ByteSource> content;   // stored or inflated bytes
+    std::unique_ptr<ByteSource> arranged;  // byte-swapped, or with codes packed
 
     const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }
   };
 
-  // Where an array is that is read for its header only.
+  // The beginning of an array, read for its header only.
   struct Beginning {
     std::unique_ptr<ByteSource> inflated;
     NpyPlace place;
@@ -205,7 +205,7 @@ class NpzReader final : public TensorReader {
     BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
     const bool deflated = member.method == zip::kDeflated;
     Beginning found;
-    if (deflated) found.inflated = beginning_of(source_, member, data);
+    if (deflated) found.inflated = member_beginning(source_, member, data);
     const std::uint64_t begin = deflated ? 0 : data;
     found.place = {begin, begin + member.size, "member"};
     found.packed_end = deflated ? data + member.packed : 0;
@@ -237,7 +237,7 @@ class NpzReader final : public TensorReader {
   Result<Array> read_array(std::uint64_t index, const ByteSource& content,
                            const NpyPlace& place) const {
     BTF_ASSIGN(const NpyHeader header, read_npy_header(content, place));
-    const auto type = told_.type_of(members_.name(index), header);
+    const auto type = overrides_.type_of(members_.name(index), header);
     if (!type && type.error().code == ErrorCode::invalid_argument)
       return std::unexpected(type.error());
     if (!type) return foreign(header, place, type.error().message);
@@ -261,7 +261,7 @@ class NpzReader final : public TensorReader {
 
   const ByteSource& source_;
   NpzMembers members_;
-  DtypeOverrides told_;
+  DtypeOverrides overrides_;
   mutable DecodedCache contents_;
   mutable std::map<std::uint64_t, Sources> sources_;
 };
@@ -290,7 +290,7 @@ class NpzWriter final : public TensorWriter {
     BTF_TRY(check_npy_record(record));
     const Checked size = checked_add(npy_header_text(record, as_uint_).size(), data_bytes(record));
     if (!size) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
-    // As NumPy calls what was given without a name.
+    // NumPy's names for arrays without a name.
     const std::string name = record.name.empty() ? "arr_" + std::to_string(count_) : record.name;
     ++count_;
     return zip_.announce(name + std::string(kNpyEnding), *size);
@@ -329,7 +329,7 @@ class NpzWriter final : public TensorWriter {
   bool as_uint_;
   std::uint64_t count_ = 0;
   ZipWriter zip_;
-  std::unique_ptr<ByteSink> spread_;  // 4-bit codes, a byte each
+  std::unique_ptr<ByteSink> spread_;  // for 4-bit codes with one byte each
 };
 
 }  // namespace

@@ -7,14 +7,14 @@
 
 namespace btf {
 
-// Any zip file: what has no arrays is refused by its own name.
+// Recognises any zip file; those without arrays are then refused with a message of their own.
 Result<bool> recognizes_npz(const ByteSource& source, const OpenRequest& request);
 
-// A spec tells the dtype of those arrays whose own says only how wide they are.
+// A spec gives the dtype of arrays whose own type only has a width.
 Result<std::unique_ptr<TensorReader>> open_npz(const ByteSource& source,
                                                const OpenRequest& request);
 
-// Reads all members, for only so their crc is known to be right.
+// Reads all members, since only that verifies their CRCs.
 Status check_npz(const TensorFile& file, const FindingSink& report);
 
 std::unique_ptr<TensorWriter> npz_writer(const WriteRequest& request);

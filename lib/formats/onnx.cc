@@ -19,15 +19,15 @@
 namespace btf {
 namespace {
 
-// Is the field none that the message knows, or one of the type that it knows it as?
-bool takes(const ProtoMessage& kind, std::uint64_t number, ProtoType type, bool known) {
+// Returns true if the field is unknown to the message or has the type that it should have.
+bool may_be_field(const ProtoMessage& kind, std::uint64_t number, ProtoType type, bool known) {
   const auto rule = std::ranges::find(kind.rules, number, &ProtoRule::number);
   if (rule == kind.rules.end()) return !known;
   return rule->type == type || (rule->repeated && type == ProtoType::bytes);
 }
 
-// A tensor of TensorFlow has its shape, a list of dims, where a model has its producer's name, and
-// integers where that has its graph.
+// A TensorFlow tensor has its shape, a list of dims, where a model has the name of its producer,
+// and integers where a model has its graph.
 bool is_tensorflow(Window& window, const ProtoRange& producer, const ProtoRange& graph) {
   constexpr std::byte kDim{0x12}, kUnknownRank{0x18};
   if (producer.size() == 0)
@@ -43,20 +43,20 @@ Result<bool> onnx_begins(const ByteSource& source) {
   std::vector<std::byte> start(some);
   BTF_TRY(source.read_at(0, start));
   const auto head = read_proto_head(start);
-  return head && (takes(onnx::kTensor, head->number, head->type, true) ||
-                  takes(onnx::kModel, head->number, head->type, true));
+  return head && (may_be_field(onnx::kTensor, head->number, head->type, true) ||
+                  may_be_field(onnx::kModel, head->number, head->type, true));
 }
 
 Result<OnnxKind> onnx_kind(const ByteSource& source) {
   Window window(source, source.size());
-  std::uint32_t seen = 0;  // fields, by their numbers
+  std::uint32_t seen = 0;  // bits of field numbers
   bool tensor = true;
   bool model = true;
-  bool named = false;  // field 1 as a text, which a sequence may have, or packed dims
+  bool named = false;  // field 1 is a text, as a sequence may have, or packed dims
   ProtoRange producer, graph;
   BTF_TRY(for_each_field(window, {0, source.size()}, onnx::kAny, [&](const ProtoField& field) {
-    tensor = tensor && takes(onnx::kTensor, field.number, field.type, false);
-    model = model && takes(onnx::kModel, field.number, field.type, false);
+    tensor = tensor && may_be_field(onnx::kTensor, field.number, field.type, false);
+    model = model && may_be_field(onnx::kModel, field.number, field.type, false);
     named = named || (field.number == 1 && field.type == ProtoType::bytes);
     if (field.number == onnx::model::kProducer) producer = field.content;
     if (field.number == onnx::model::kGraph) graph = field.content;
@@ -71,8 +71,8 @@ Result<OnnxKind> onnx_kind(const ByteSource& source) {
   if (!tensor || !has(kDataType)) return OnnxKind::other;
   for (const std::uint64_t number : {kName, kRaw, kDoubles, kUint64s, kExternal})
     if (has(number)) return OnnxKind::tensor;
-  // A sequence has its elem_type where a tensor has its data_type, what it holds where that has a
-  // segment and numbers. Which of them it is shows by what can be read.
+  // A sequence has its elem_type where a tensor has its data_type, and its contents where a tensor
+  // has a segment and numbers. They are told apart by what can be parsed.
   const bool values = has(kFloats) || has(kInt32s) || has(kStrings) || has(kInt64s);
   if (!values) return named || has(kSegment) ? OnnxKind::sequence : OnnxKind::tensor;
   if (read_onnx_tensor(window, {0, source.size()})) return OnnxKind::tensor;
@@ -93,7 +93,7 @@ class SequenceReader {
   }
 
  private:
-  // `kind`: a sequence, which numbers what it has, or an optional, which has one value.
+  // `kind` is a sequence, whose values are numbered, or an optional, which has one value.
   Status take(const ProtoRange& place, const ProtoMessage& kind, std::uint32_t scope,
               unsigned depth) {
     if (depth > onnx::kDeepestGraph)
@@ -123,7 +123,7 @@ class SequenceReader {
     });
   }
 
-  // Its keys are skipped.
+  // Skips the keys.
   Status take_map(const ProtoRange& place, std::uint32_t scope, unsigned depth) {
     return for_each_field(window_, place, onnx::kMap, [&](const ProtoField& field) -> Status {
       if (field.number != onnx::map::kValues) return {};
@@ -142,7 +142,7 @@ class SequenceReader {
     return {};
   }
 
-  // Their names are kept.
+  // Bounds the memory for their names.
   static constexpr std::uint64_t kMaxContainers = 1U << 20;
 
   Window window_;
@@ -160,7 +160,7 @@ namespace {
 
 class OnnxBound final : public StreamBound {
  public:
-  // Nothing says how many fields there are, but each how long it is.
+  // There is no count of fields, but each has a length.
   Status take(const ByteSource& content, ContentExtent& extent) override {
     while (next_ < content.size()) {
       std::array<std::byte, kLongestProtoHead> start;
@@ -169,7 +169,7 @@ class OnnxBound final : public StreamBound {
       BTF_TRY(content.read_at(next_, some));
       const auto head = read_proto_head(some);
       if (!head) return {};
-      // A tensor has so many dims at most, and one type; else this goes on and on, and is none.
+      // A tensor has at most kMaxRank dims and one type; otherwise this is not a tensor.
       if (head->number == 1 && ++dims_ > kMaxRank) return {};
       if (head->number == 2 && ++types_ > 1) return {};
       const Checked end = checked_add(next_ + head->bytes, head->length);
@@ -179,19 +179,19 @@ class OnnxBound final : public StreamBound {
     }
     return {};
   }
-  std::string_view whose() const override { return "the fields of its protocol buffer"; }
+  std::string_view subject() const override { return "the fields of its protocol buffer"; }
   std::uint64_t needed(const ContentExtent& extent) const override { return extent.least(); }
 
  private:
-  std::uint64_t next_ = 0;  // where the next field begins
+  std::uint64_t next_ = 0;  // offset of the next field
   std::uint64_t dims_ = 0;
   std::uint64_t types_ = 0;
 };
 
 }  // namespace
 
-// With dims, a type or a version, but not with packed dims: those begin as an empty line does. The
-// first eight bytes are more than any count of a BTF file's tensors.
+// Accepts a beginning with dims, a type or a version, but not packed dims, which look like an empty
+// line. The first eight bytes are larger than any BTF file's number of tensors.
 Result<bool> begins_as_onnx(const ByteSource& beginning) {
   std::array<std::byte, sizeof(std::uint64_t)> start;
   if (beginning.size() < start.size()) return false;
@@ -205,7 +205,7 @@ std::unique_ptr<StreamBound> onnx_bound() { return std::make_unique<OnnxBound>()
 
 namespace {
 
-// Unknown keys of external data.
+// Reports unknown keys of external data.
 Status check_keys(Window& window, const ProtoRange& place, std::uint64_t index,
                   const FindingSink& report) {
   const auto tensor = read_onnx_tensor(window, place);
@@ -217,7 +217,7 @@ Status check_keys(Window& window, const ProtoRange& place, std::uint64_t index,
   return {};
 }
 
-// Values that stand one by one are read, all of them, when the first is.
+// Values in varints are all decoded when the first one is read.
 Status check_values(const TensorFile& file, const TensorInfo& info) {
   if (info.data_bytes == 0) return {};
   BTF_ASSIGN(const ByteSource* const source, file.elements(info.index));
@@ -248,8 +248,8 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
   } else if (kind == OnnxKind::sequence) {
     BTF_ASSIGN(model, read_onnx_sequence(source));
   }
-  bool damaged = false;  // and reported
-  Status unread;         // what is not read is not known to be wrong; the others are looked at
+  bool damaged = false;  // has been reported
+  Status unread;         // not supported, therefore not wrong; does not stop the check of others
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const OnnxEntry entry = model ? model->entries()[i] : OnnxEntry{.place = {0, source.size()}};
     if (!entry.sparse && entry.form == 0) BTF_TRY(check_keys(window, entry.place, i, report));
@@ -264,7 +264,8 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
     else if (unread)
       unread = std::unexpected(file.about(i, error));
   }
-  // The whole message, including fields that are otherwise skipped: other programs read them.
+  // Checks the whole message, including fields that are otherwise skipped, since other programs
+  // read them.
   if (damaged) return unread;
   const Status whole = check_message(window, {0, source.size()},
                                      kind == OnnxKind::model      ? onnx::kModel
@@ -278,14 +279,14 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
 
 namespace {
 
-// The longest message that Google's protocol buffers can read.
+// The longest message that Google's protocol buffers can parse.
 constexpr std::uint64_t kLargestMessage = INT32_MAX;
 
 void append_tag(std::string& to, std::uint64_t field, ProtoType type) {
   append_varint(to, field << 3 | static_cast<std::uint64_t>(type));
 }
 
-// All that stands before the values, as onnx writes it.
+// Everything before the values, as onnx writes it.
 std::string onnx_header(const RecordShape& record) {
   std::string text;
   for (const std::uint64_t dim : record.dims) {
@@ -347,7 +348,7 @@ class OnnxWriter final : public TensorWriter {
   Status end_record(ByteSink&) override { return {}; }
 
  private:
-  Checked size_;  // of the file, once there is a tensor
+  Checked size_;  // size of the file, once there is a tensor
 };
 
 }  // namespace

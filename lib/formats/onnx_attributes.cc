@@ -1,4 +1,4 @@
-// Attributes of ONNX nodes by the messages that they are, and the schema of these messages.
+// Attributes of ONNX tensors derived from nodes, and the schema of ONNX messages.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,16 +20,16 @@ namespace {
 
 constexpr int kNone = -1;
 
-// How an operator says which dim of codes several scales belong to.
+// How an operator determines the dim of codes that several scales belong to.
 enum class AxisOf : std::uint8_t {
   unsaid,
-  attribute,  // `axis`, 1 if it is not given, and `block_size`
+  attribute,  // `axis` (1 if absent) and `block_size`
   number,
-  columns,  // of a matrix that `transB` may turn
+  columns,  // of a matrix that `transB` may transpose
 };
 
-// Inputs of an operator: codes, their scale and their zero point. Without codes the scale is that
-// of an output.
+// Input numbers of codes, their scale and zero point. Without codes, the scale is that of an
+// output.
 struct ScaledInput {
   std::string_view op_type;
   int codes = kNone;
@@ -91,12 +91,12 @@ constexpr auto kScaled = std::to_array<ScaledInput>({
     {"QEmbedLayerNormalization", 6, 12, 17},
 });
 
-// QLinearConcat's inputs after the output's scale and zero point: three of each.
+// QLinearConcat has three inputs for each tensor after the output's scale and zero point.
 constexpr std::string_view kConcat = "QLinearConcat";
 constexpr std::size_t kConcatFirst = 2;
 
-// Operators whose sums of products of codes are scaled by nodes behind them, and the dims of
-// several scales of both inputs.
+// Operators whose integer sums of products are scaled by later nodes, and the dims that several
+// scales of both inputs belong to.
 struct IntegerProduct {
   std::string_view op_type;
   std::int64_t axes[2];
@@ -109,7 +109,7 @@ constexpr auto kProducts = std::to_array<IntegerProduct>({
 
 enum Change : unsigned { kReshaped = 1, kRearranged = 2, kCast = 4 };
 
-// Operators whose output is their first input, changed no more than so.
+// Operators whose output is their first input with at most these changes.
 constexpr auto kChanges = std::to_array<std::pair<std::string_view, unsigned>>({
     {"Identity", 0},
     {"Cast", kCast},
@@ -124,32 +124,34 @@ constexpr auto kChanges = std::to_array<std::pair<std::string_view, unsigned>>({
     {"Tile", kRearranged},
 });
 
-// Products of more factors are no scales.
+// Products of more factors are not scales.
 constexpr std::size_t kMaxFactors = 8;
 
-// Which indices of the codes have a scale of their own.
+// Which indices of the codes have their own scale.
 struct OnnxScaleAxis {
-  std::int64_t axis = 0;   // negative: from the end
-  std::int64_t block = 0;  // indices of it that share a scale; 0: none do
+  std::int64_t axis = 0;   // counts from the end if negative
+  std::int64_t block = 0;  // number of indices that share a scale; 0 if none do
 };
 
-// Numbers of initializers. Without an axis there is one scale for all codes, or the node does not
-// say which dim several belong to.
+// Indices of initializers. Without an axis there is one scale for all codes, or the node does not
+// tell the dim of several.
 struct OnnxScaleLink {
   std::uint64_t codes = 0;
   std::uint64_t scale = 0;
   std::optional<std::uint64_t> zero_point{};
   std::optional<OnnxScaleAxis> axis{};
-  bool only_one = false;  // the codes reach the node in another order: several scales fit no more
+  // The codes are rearranged before the node, so that several scales do not fit them.
+  bool only_one = false;
 };
 
-// Takes the nodes of a graph in its order.
+// Evaluates the nodes of a graph in order.
 class OnnxScaleNodes {
  public:
   using Numbers = std::unordered_map<std::string, std::uint64_t>;
 
-  // `initializers` by their names; both outlive this. `links` and `role` are called for what a node
-  // says of initializers; a role is that of a scale or of a zero point, of whatever codes.
+  // `initializers` are indices by name; both arguments must outlive this object. `links` and `role`
+  // are called for what nodes reveal about initializers; the role is that of a scale or zero point
+  // of any codes.
   OnnxScaleNodes(const Numbers& initializers, std::function<void(const OnnxScaleLink&)> links,
                  std::function<void(std::uint64_t, const char*)> role)
       : initializers_(initializers), links_(std::move(links)), role_(std::move(role)) {}
@@ -157,12 +159,12 @@ class OnnxScaleNodes {
   Status take(Window& window, const OnnxNode& node);
 
  private:
-  // An initializer, and what was done to it on the way here.
+  // An initializer, and the changes made to it on the way.
   struct Origin {
     std::uint64_t number = 0;
     unsigned changes = 0;
   };
-  // A sum of products of codes, which scales make numbers of.
+  // A sum of products of codes, which scales turn into numbers.
   struct Product {
     struct Side {
       std::string codes;
@@ -190,7 +192,7 @@ class OnnxScaleNodes {
   std::function<void(const OnnxScaleLink&)> links_;
   std::function<void(std::uint64_t, const char*)> role_;
   std::unordered_map<std::string, Origin> origins_;
-  std::unordered_map<std::string, std::string> scale_of_;  // of values that a node quantises
+  std::unordered_map<std::string, std::string> scale_of_;  // for values that a node quantises
   std::unordered_map<std::string, std::vector<std::string>> factors_;
   std::unordered_map<std::string, Product> products_;
 };
@@ -278,7 +280,7 @@ Status OnnxScaleNodes::take_operator(Window& window, const OnnxNode& node) {
   return {};
 }
 
-// Values that are quantised as they come: their scale is no other codes'.
+// Activations are quantised here; their scale belongs to no stored codes.
 void OnnxScaleNodes::take_quantizer(const OnnxNode& node) {
   if (node.op_type == "DynamicQuantizeLinear" && node.outputs.size() > 1)
     scale_of_[node.outputs[0]] = node.outputs[1];
@@ -334,8 +336,8 @@ void OnnxScaleNodes::take_multiplication(const OnnxNode& node) {
   factors_[to] = std::move(factors);
 }
 
-// Once all that the sums are multiplied with is the scales of both sides: that of the codes which
-// are stored is what the other side's leaves.
+// Called when the sums are multiplied by the scales of both sides: the scale of the stored codes is
+// what remains after the other side's.
 bool OnnxScaleNodes::resolve(const Product& product) {
   for (const int side : {0, 1}) {
     const Product::Side& codes = product.sides[side];
@@ -393,7 +395,7 @@ class AttributeReader {
     return {};
   }
 
-  // Names in the graph; nodes of subgraphs are not in its order.
+  // Reads the graph's names; nodes of subgraphs do not belong to its order.
   Status take_names() {
     for (const OnnxEntry& entry : model_.entries()) {
       if (entry.scope != 0) return {};
@@ -403,10 +405,10 @@ class AttributeReader {
     return {};
   }
 
-  // Which node is the first to use it, and what nodes say of scales.
+  // Finds the first node that uses each tensor, and what nodes reveal about scales.
   Status take_order() {
     OnnxScaleNodes scales(
-        numbers_, [&](const OnnxScaleLink& found) { link(found, Said::by_node); },
+        numbers_, [&](const OnnxScaleLink& found) { link(found, LinkSource::by_node); },
         [&](std::uint64_t tensor, const char* role) { attributes_.tensors[tensor].role = role; });
     return for_each_onnx_node(source_, [&](const OnnxNode& node) -> Status {
       for (const std::string& input : node.inputs) {
@@ -438,13 +440,13 @@ class AttributeReader {
     OnnxScaleLink found{.codes = of->second, .scale = by->second};
     if (const auto zero = numbers_.find(zero_point); zero != numbers_.end())
       found.zero_point = zero->second;
-    link(found, Said::by_annotation);
+    link(found, LinkSource::by_annotation);
     return {};
   }
 
-  enum class Said : std::uint8_t { by_node, by_annotation };
+  enum class LinkSource : std::uint8_t { by_node, by_annotation };
 
-  // Finds the axis of several scales; false if that is not clear.
+  // Finds the axis of several scales; returns false if it is ambiguous.
   static bool find_axis(const Dims& dims, std::uint64_t scales,
                         const std::optional<OnnxScaleAxis>& said, QuantizedBy& by) {
     by.kind = ScaleOf::channel;
@@ -463,12 +465,12 @@ class AttributeReader {
     return true;
   }
 
-  // Ambiguous links are left out. A node takes precedence over an annotation; two nodes that say
-  // different things leave no choice.
-  void link(const OnnxScaleLink& found, Said said) {
+  // Drops ambiguous links. Nodes take precedence over annotations; if two nodes disagree, there is
+  // no link.
+  void link(const OnnxScaleLink& found, LinkSource said) {
     if (std::optional<QuantizedBy>& known = attributes_.tensors[found.codes].quantized) {
       const bool other = known->scale != found.scale || known->zero_point != found.zero_point;
-      if (other && said == Said::by_node) unclear_.insert(found.codes);
+      if (other && said == LinkSource::by_node) unclear_.insert(found.codes);
       return;
     }
     const auto dims = dims_of(found.codes);
@@ -499,7 +501,7 @@ class AttributeReader {
   Window window_;
   FileAttributes attributes_;
   std::unordered_map<std::string, std::uint64_t> numbers_;
-  std::set<std::uint64_t> unclear_;  // codes that two nodes give different scales
+  std::set<std::uint64_t> unclear_;  // codes to which two nodes give different scales
 };
 
 }  // namespace
@@ -512,8 +514,8 @@ Result<FileAttributes> OnnxModel::attributes(const ByteSource& source) const {
 
 namespace btf::onnx {
 
-// All fields of all messages of onnx.proto 1.23: what may stand in a file, whether it matters here
-// or not.
+// All fields of all messages of onnx.proto 1.23, which are allowed in a file whether they matter
+// here or not.
 
 extern const ProtoMessage kTensorSegment;
 extern const ProtoMessage kTypeSequence;

@@ -86,12 +86,12 @@ namespace {
 
 namespace attribute = onnx::attribute;
 
-// An attribute of a Constant that is its value.
+// An attribute of a Constant that holds its value.
 struct ConstantForm {
   std::string_view attribute;
-  std::uint8_t field = 0;      // of the AttributeProto
-  std::uint8_t data_type = 0;  // 0: it is a message of its own
-  bool several = false;        // one dim of numbers, else none
+  std::uint8_t field = 0;      // number in the AttributeProto
+  std::uint8_t data_type = 0;  // 0 if it is a message
+  bool several = false;        // a list of numbers; else a scalar
 };
 
 constexpr std::uint8_t kFloatType = 1;
@@ -109,7 +109,7 @@ constexpr auto kForms = std::to_array<ConstantForm>({
     {"value_strings", attribute::kStrings, kStringType, true},
 });
 
-// The count of a field of numbers, packed or not. Varints are checked when they are read.
+// The number of values in a field, packed or not. Varints are checked when they are decoded.
 Result<std::uint64_t> count_of(Window& window, const ProtoField& field, const ConstantForm& form) {
   if (field.type != ProtoType::bytes || form.data_type == kStringType) return 1;
   if (form.data_type == kFloatType) return field.content.size() / sizeof(float);
@@ -117,7 +117,7 @@ Result<std::uint64_t> count_of(Window& window, const ProtoField& field, const Co
   for (std::uint64_t at = field.content.begin; at < field.content.end;) {
     const std::uint64_t some = std::min(Window::kBytes, field.content.end - at);
     BTF_ASSIGN(const std::byte* const bytes, window.at(at, some));
-    // The last byte of each is below 0x80.
+    // The last byte of each varint is below 0x80.
     count += static_cast<std::uint64_t>(
         std::count_if(bytes, bytes + some, [](std::byte byte) { return byte < std::byte{0x80}; }));
     at += some;
@@ -203,7 +203,7 @@ namespace {
 
 using namespace onnx::tensor;
 
-constexpr std::uint64_t kExternalLocation = 1;  // of data_location
+constexpr std::uint64_t kExternalLocation = 1;  // value of data_location
 
 bool holds_values(std::uint64_t field) {
   return (field >= kFloats && field <= kInt64s) || (field >= kRaw && field <= kUint64s);
@@ -313,7 +313,7 @@ class TensorParser {
     if (!tensor_.external || std::ranges::find(keys_, "location") == keys_.end())
       return wrong_external("names no file (location), but it says that its values are in one");
     if (tensor_.field != 0)
-      return wrong_external("says that the values are in another file, and they are in " +
+      return wrong_external("says that the values are in another file, but they are in " +
                             std::string(onnx_field_name(tensor_.field)) + " too");
     return {};
   }
@@ -352,7 +352,7 @@ class TensorParser {
       if (tensor_.value_bytes == *bytes) return {};
       return wrong(tensor_, needs + std::to_string(*bytes) + " bytes, " + found);
     }
-    // How many they are is known when they are read.
+    // The number of varints is only known after decoding them.
     const std::uint64_t numbers = dtype.bits < 8 ? *bytes : *elements;
     if (tensor_.value_bytes >= numbers && ceil_div(tensor_.value_bytes, kLongestVarint) <= numbers)
       return {};
@@ -420,7 +420,7 @@ Result<std::string> name_of_attribute(Window& window, const ProtoRange& place) {
   return name;
 }
 
-// Its name, else that of what it computes first.
+// The node's name, or the name of its first output.
 Result<std::string> name_of_node(Window& window, const ProtoRange& place) {
   std::string name;
   std::optional<std::string> output;
@@ -436,7 +436,7 @@ Result<std::string> name_of_node(Window& window, const ProtoRange& place) {
   return name.empty() ? output.value_or("") : name;
 }
 
-// A message that has nodes, and in which field.
+// A message that contains nodes, and the field for them.
 struct NodesOf {
   const ProtoMessage& message;
   std::uint64_t field = 0;
@@ -479,7 +479,7 @@ class OnnxModel::Reader {
     });
   }
 
-  // Called after what the nodes give.
+  // Called after the nodes' own values.
   Status take_constants(const NodesOf& nodes, const ProtoRange& place, std::uint32_t scope) {
     return for_each_field(window_, place, nodes.message, [&](const ProtoField& field) -> Status {
       if (field.number != nodes.field) return {};
@@ -559,7 +559,7 @@ class OnnxModel::Reader {
     return entry;
   }
 
-  // Checks the graph's names, which nodes refer to.
+  // Checks the names in the graph, since nodes refer to them.
   Status check_names() {
     std::vector<NamePlace> names;
     for (const OnnxEntry& entry : model_.entries_) {
@@ -638,7 +638,7 @@ Result<OnnxSparse> read_onnx_sparse(Window& window, const ProtoRange& place) {
 
 namespace {
 
-// More are no node's.
+// No node has more.
 constexpr std::size_t kMaxValues = 1U << 16;
 
 Status add_name(Window& window, const ProtoField& field, std::vector<std::string>& names) {
@@ -676,7 +676,7 @@ Status add_value(Window& window, const ProtoField& value, std::vector<std::strin
       });
 }
 
-// Of a ValueInfoProto that is a tensor.
+// Reads the shape of a ValueInfoProto that is a tensor.
 Result<OnnxShape> read_shape(Window& window, const ProtoRange& value) {
   OnnxShape shape;
   const auto inside = [&](const ProtoRange& place, const ProtoMessage& message,

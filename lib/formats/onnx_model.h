@@ -1,4 +1,4 @@
-// The messages of ONNX (onnx.proto of 1.23): models, graphs, tensors and the constants in them.
+// The messages of ONNX (onnx.proto 1.23): models, graphs, tensors and constants.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace btf::onnx {
 
-// The messages of ONNX (onnx.proto of 1.23), and the fields of them that matter here.
+// The messages of ONNX, and the fields used here.
 
 extern const ProtoMessage kModel;
 extern const ProtoMessage kGraph;
@@ -31,7 +31,7 @@ extern const ProtoMessage kEntry;  // a key and a value
 extern const ProtoMessage kTensor;
 extern const ProtoMessage kSparseTensor;
 extern const ProtoMessage kFunction;
-extern const ProtoMessage kSequence;  // also what an optional is, with the same numbers
+extern const ProtoMessage kSequence;  // also used for an optional, which has the same numbers
 extern const ProtoMessage kOptional;
 extern const ProtoMessage kMap;
 extern const ProtoMessage kOperatorSetId;
@@ -39,7 +39,7 @@ extern const ProtoMessage kType;
 extern const ProtoMessage kTypeTensor;
 extern const ProtoMessage kTensorShape;
 extern const ProtoMessage kTensorShapeDimension;
-extern const ProtoMessage kAny;  // of whose fields nothing is known
+extern const ProtoMessage kAny;  // a message whose fields are unknown
 
 namespace model {
 inline constexpr std::uint64_t kIrVersion = 1, kProducer = 2, kProducerVersion = 3, kGraph = 7,
@@ -93,10 +93,10 @@ namespace sparse {
 inline constexpr std::uint64_t kValues = 1, kIndices = 2, kDims = 3;
 }
 
-// Length of a name in bytes: as long as a BTF file takes.
+// The longest name in bytes, as in BTF files.
 inline constexpr std::uint64_t kLongestName = 65535;
 
-// Subgraphs within subgraphs.
+// The deepest nesting of subgraphs.
 inline constexpr unsigned kDeepestGraph = 16;
 
 }  // namespace btf::onnx
@@ -111,51 +111,50 @@ struct OnnxProperty {
   std::string value;
 };
 
-// A StringStringEntryProto.
+// Reads a StringStringEntryProto.
 Result<OnnxProperty> read_onnx_property(Window& window, const ProtoField& field);
 
-// The types of ONNX's tensors (TensorProto.DataType).
+// The types of ONNX tensors (TensorProto.DataType).
 
 struct OnnxType {
   std::uint8_t number = 0;  // the data_type
   std::string_view name;
-  std::uint8_t field = 0;        // of a TensorProto that holds the values one by one
-  std::optional<DType> dtype{};  // nothing: none stands for it
+  std::uint8_t field = 0;        // the field of a TensorProto for typed values
+  std::optional<DType> dtype{};  // unset if no dtype corresponds to it
 };
 
-// nullptr: ONNX 1.23 has no such type.
+// nullptr if ONNX 1.23 has no such type.
 const OnnxType* find_onnx_type(std::uint64_t number);
 const OnnxType* onnx_type_of(DType dtype);
 
-// Which tensors a model holds: its initializers, and those of its subgraphs.
+// The tensors of a model: initializers of its graph and subgraphs, and constants.
 
-// A tensor, as small as can be: there may be millions. Names stay in the file.
+// As small as possible, since there may be millions. Names stay in the file.
 struct OnnxEntry {
   ProtoRange place;
-  ProtoRange name{};        // empty: it has none; in a sequence: its number, no range
-  std::uint32_t scope = 0;  // a subgraph's
-  bool sparse = false;      // place is that of a SparseTensorProto
-  std::uint8_t form = 0;    // of a Constant's value that is no tensor: which (constants.cc)
+  ProtoRange name{};        // empty if it has none; in a sequence its number instead of a range
+  std::uint32_t scope = 0;  // index of the subgraph
+  bool sparse = false;      // `place` is a SparseTensorProto
+  std::uint8_t form = 0;    // the form of a Constant's value that is not a tensor
 };
 
-// Initializers of the graph first, in the order of the file, and what its Constant nodes hold, in
-// the order of these; then those of subgraphs and of functions likewise. Or the values of a
-// sequence.
+// First the initializers of the graph in file order, then the values of its Constant nodes in node
+// order, then those of subgraphs and functions in the same way. Or the values of a sequence.
 class OnnxModel {
  public:
-  // Refuses tensors of the graph that have no name or the same one.
+  // Refuses tensors of the graph with missing or duplicate names.
   static Result<OnnxModel> read(const ByteSource& source);
 
   const std::vector<OnnxEntry>& entries() const { return entries_; }
-  // In subgraphs with the names of their nodes and attributes: "node/then_branch/name"; in
-  // functions: "domain::function/name"; in a sequence: "name#0", or nothing if it has no name.
+  // Names in subgraphs contain those of their nodes and attributes: "node/then_branch/name"; in
+  // functions: "domain::function/name"; in a sequence: "name#0", or unset if it has no name.
   Result<std::optional<std::string>> name(const ByteSource& source, const OnnxEntry& entry) const;
 
-  // Producer and metadata; of tensors which node is the first to use them, and which scales and
-  // zero points are said to be theirs.
+  // The producer and metadata; for tensors the first node that uses them, and their scales and zero
+  // points if known.
   Result<FileAttributes> attributes(const ByteSource& source) const;
 
-  // A sequence's own name and members. A member without a number is the only one.
+  // The number of a sequence's only member, which is not numbered.
   static constexpr std::uint64_t kUnnumbered = UINT64_MAX;
   static std::string number_text(std::uint64_t number);
   void name_values(std::string name) { scopes_.front().name = std::move(name); }
@@ -175,7 +174,7 @@ class OnnxModel {
   bool sequence_ = false;
 };
 
-// Where the values of a SparseTensorProto, their indices and its dims are.
+// The ranges of the values, indices and dims of a SparseTensorProto.
 struct OnnxSparse {
   ProtoRange values;
   ProtoRange indices;
@@ -184,98 +183,98 @@ struct OnnxSparse {
 
 Result<OnnxSparse> read_onnx_sparse(Window& window, const ProtoRange& place);
 
-// A TensorProto: what it says of itself, and where its values are.
+// A TensorProto: its description, and where its values are.
 
-// Values in a file of their own.
+// Values in another file.
 struct OnnxExternal {
   std::string location;
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length{};  // nothing: to the end of the file
-  std::string unknown_key{};              // the first that this tool does not know
+  std::optional<std::uint64_t> length{};  // unset: to the end of the file
+  std::string unknown_key{};              // the first key that this tool does not know
 };
 
 struct OnnxTensor {
   ProtoRange place;
-  const ProtoMessage* message = &onnx::kTensor;  // what stands there
+  const ProtoMessage* message = &onnx::kTensor;  // the message at `place`
   Dims dims;
   std::uint64_t data_type = 0;
-  const OnnxType* type = nullptr;  // nullptr: none that is known
-  std::uint64_t field = 0;         // that holds the values; 0: none does
-  bool varints = false;            // they are written as such
-  std::uint64_t values = 0;        // fields that hold them, packed or one by one
-  ProtoRange first{};              // the content of the first of them
-  std::uint64_t value_bytes = 0;   // of all of them
+  const OnnxType* type = nullptr;  // nullptr if it is unknown
+  std::uint64_t field = 0;         // the field with the values; 0 if there is none
+  bool varints = false;            // values are varints
+  std::uint64_t values = 0;        // number of fields with values, packed or single
+  ProtoRange first{};              // content of the first one
+  std::uint64_t value_bytes = 0;   // total size of all of them
   std::optional<OnnxExternal> external{};
 
-  // Where a dtype stands for it: elements by its dims, and the bytes that they take here.
+  // Only set if a dtype corresponds to the type: the number of elements and their size here.
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;
 
-  // Do the values stand in one place as they are used?
+  // Returns true if the values are contiguous and can be used without decoding.
   bool in_place() const;
 };
 
-// Checked against itself, and not against files of external data. Several may share the window.
+// Checks the tensor itself but not files of external data. Several may share the window.
 Result<OnnxTensor> read_onnx_tensor(Window& window, const ProtoRange& place);
 
-// Where the name is; empty if there is none.
+// The range of the name; empty if there is none.
 Result<ProtoRange> find_onnx_name(Window& window, const ProtoRange& place);
 
-// Adds those of a field, packed or not.
+// Adds the dims of a field, packed or not.
 Status take_onnx_dims(Window& window, const ProtoField& field, Dims& dims);
 
-// "raw_data", by its number in a TensorProto.
+// The name of a field of TensorProto: "raw_data".
 std::string_view onnx_field_name(std::uint64_t field);
 
-// The values of Constant nodes: tensors, and numbers that are read as tensors.
+// Values of Constant nodes: tensors, and numbers that are read as tensors.
 
-// A node's value, named after its output. Nothing: it is no Constant, or its value is an argument
-// of the function around it.
+// A node's value, named after its output. Unset if it is not a Constant, or if its value is an
+// argument of the enclosing function.
 Result<std::optional<OnnxEntry>> find_onnx_constant(Window& window, const ProtoRange& node);
 
-// The tensor of an entry that is not sparse.
+// Reads the tensor of an entry that is not sparse.
 Result<OnnxTensor> read_onnx_entry(Window& window, const OnnxEntry& entry);
 
-// A model's graph in order of execution: ONNX files have nodes sorted.
+// A model's graph in order of execution, in which ONNX files store nodes.
 
-// An input or output that a node does not have is "".
+// A missing optional input or output is "".
 struct OnnxNode {
-  std::uint64_t number = 0;  // in the graph
+  std::uint64_t number = 0;  // number in the graph
   ProtoRange place{};
   std::string name;
   std::string op_type;
-  std::string domain;  // empty: ONNX's own
+  std::string domain;  // empty for ONNX's own operators
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
 };
 
-// As a graph says it; a dim that it leaves open is nothing. No list: it says nothing of them.
+// A shape in a graph; unset dims are left open. Unset if the graph does not give the shape.
 using OnnxShape = std::optional<std::vector<std::optional<std::uint64_t>>>;
 
-// The whole graph. Initializers may be among the inputs, as models of before 2019 have them.
+// The whole graph. Initializers may be among the inputs, as in models from before 2019.
 struct OnnxGraph {
   std::string name;
   std::vector<std::string> inputs;
-  std::vector<OnnxShape> input_shapes;  // likewise
+  std::vector<OnnxShape> input_shapes;  // same order as `inputs`
   std::vector<std::string> outputs;
 };
 
 Result<OnnxGraph> read_onnx_graph(const ByteSource& model);
 
-// One after the other, not those of subgraphs. An error of `take` ends it.
+// Calls `take` for each node, without those of subgraphs, and stops at an error.
 using TakeOnnxNode = std::function<Status(const OnnxNode&)>;
 Status for_each_onnx_node(const ByteSource& model, const TakeOnnxNode& take);
 
-// Tensors of the graph by their names, in the order in which they come to be: its inputs, then the
-// outputs of its nodes.
+// Calls `take` for the values of the graph in the order of execution: its inputs, then the outputs
+// of its nodes.
 using TakeOnnxValue = std::function<Status(const std::string& name)>;
 Status for_each_onnx_value(const ByteSource& model, const TakeOnnxValue& take);
 
-// The integer attribute of that name, or nothing.
+// The integer attribute of that name; unset if it is absent.
 Result<std::optional<std::int64_t>> onnx_integer(Window& window, const OnnxNode& node,
                                                  std::string_view name);
 
-// Where the GraphProto of a model is.
+// The range of a model's GraphProto.
 Result<ProtoRange> find_onnx_graph(Window& window);
 
 }  // namespace btf

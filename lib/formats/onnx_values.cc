@@ -1,4 +1,4 @@
-// Files beside a model that hold values of its tensors.
+// Values of ONNX tensors: varints, external files, and the reader.
 #include "formats/onnx_values.h"
 
 #include <fcntl.h>
@@ -21,10 +21,10 @@
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/btf_reader.h"
+#include "formats/decoded_cache.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
 #include "formats/io/output.h"
-#include "formats/kept_contents.h"
 #include "formats/onnx.h"
 #include "formats/onnx_model.h"
 #include "formats/protobuf.h"
@@ -36,28 +36,27 @@ class ExternalFiles {
  public:
   explicit ExternalFiles(std::string model) : model_(std::move(model)) {}
 
-  // Opened once each. Refused is what does not lie in the folder of the model: by its name, or
-  // where links lead. A model that is itself a link, as in caches of downloads, may have them
-  // where the model really is.
+  // Opens each file once. Refuses files outside the model's folder, by name or through links. If
+  // the model itself is a link, as in download caches, the files may also be in the real folder.
   Result<std::shared_ptr<const ByteSource>> open(const std::string& location);
 
-  // Those that were opened.
+  // The files that were opened.
   std::vector<std::string> paths() const;
 
-  // An error if one of those that were opened was changed since.
+  // An error if one of them has changed since.
   Status check_unchanged() const;
 
  private:
   std::string path_of(const std::string& location) const;
   Result<std::shared_ptr<const ByteSource>> open_new(const std::string& location) const;
 
-  std::string model_;  // its path
+  std::string model_;  // path
   std::map<std::string, std::shared_ptr<const ByteSource>> opened_;
 };
 
 namespace fs = std::filesystem;
 
-// The fault of a location by itself; empty: there is none.
+// Why a location is not acceptable; empty if it is.
 std::string_view fault_of(std::string_view location) {
   if (location.empty()) return "which is not a file name";
   if (location.contains('\0')) return "which has a NUL byte";
@@ -71,8 +70,8 @@ std::string_view fault_of(std::string_view location) {
   return {};
 }
 
-// In the folder or below it.
-bool lies_in(const fs::path& path, const fs::path& folder) {
+// True if the path is in the folder or below it.
+bool is_within(const fs::path& path, const fs::path& folder) {
   auto part = path.begin();
   for (const fs::path& step : folder)
     if (part == path.end() || *part++ != step) return false;
@@ -132,9 +131,9 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_new(
       really.st_ino != state.st_ino)
     return fail(ErrorCode::io, external_text(location) + ", whose real path is changing");
   const fs::path given = fs::canonical(folder.empty() ? "." : folder, error);
-  const bool inside = !error && lies_in(real, given);
+  const bool inside = !error && is_within(real, given);
   const fs::path model = fs::canonical(model_, error);
-  if (!inside && (error || !lies_in(real, model.parent_path())))
+  if (!inside && (error || !is_within(real, model.parent_path())))
     return elsewhere(location,
                      "which is a link to '" + real.string() + "', outside the model's directory");
   return file_source(path, std::move(fd), state, 0);
@@ -196,7 +195,7 @@ class ValueReader {
   }
 
   Status take_number(std::uint64_t number) {
-    // An int32 that is negative is written as if it had 64 bits; not all programs do that.
+    // A negative int32 should be sign-extended to 64 bits, but not all programs do that.
     if (tensor_.field == kInt32s && number <= UINT32_MAX && extends_)
       number =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(number)));
@@ -237,10 +236,10 @@ class ValueReader {
   const ByteSource& source_;
   const OnnxTensor& tensor_;
   const DTypeInfo& dtype_;
-  std::uint64_t width_;  // bytes of a number; two 4-bit codes are one
+  std::uint64_t width_;  // bytes of a number; two 4-bit codes are one number
   bool signed_;
-  // May codes have been made wider as signed numbers are? Those of floats and two 4-bit codes in a
-  // byte are numbers to nobody.
+  // Codes may have been sign-extended. False for floats and packed 4-bit codes, which no program
+  // treats as signed numbers.
   bool extends_;
   std::uint64_t expected_;  // numbers
   std::string what_;
@@ -261,14 +260,14 @@ constexpr std::uint64_t kIndexBytes = 8;
 
 using SharedSource = std::shared_ptr<const ByteSource>;
 
-// Where the bytes of a tensor are, as a BTF file has them.
+// Where the bytes of a tensor are, in the form of BTF.
 struct Values {
   SharedSource source;
   std::uint64_t offset = 0;
 };
 
-// The index in each dim, for elements known by their numbers. A number outside of the dims
-// does so in the first of them.
+// Splits element numbers into an index for each dim. A number that is too large gives an index that
+// is too large in the first dim.
 Result<Spool> split_indices(const ByteSource& source, std::uint64_t offset, std::uint64_t count,
                             const Dims& dims) {
   constexpr std::uint64_t kBlock = 4096;
@@ -298,7 +297,7 @@ Result<Spool> split_indices(const ByteSource& source, std::uint64_t offset, std:
 
 class OnnxReader final : public TensorReader {
  public:
-  // `model`: nothing if the file is one tensor.
+  // `model` is unset if the file is a single tensor.
   OnnxReader(const ByteSource& source, std::string path, std::optional<OnnxModel> model)
       : source_(source),
         window_(source, source.size()),
@@ -309,7 +308,7 @@ class OnnxReader final : public TensorReader {
   std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
     return entry_of(index).place.begin;
   }
-  // External data may be shared, and nothing else can be.
+  // External data may be shared; nothing else can be.
   bool overlap_is_settled() const override { return true; }
   std::vector<std::string> other_files() const override { return files_.paths(); }
   Status check_unchanged() const override { return files_.check_unchanged(); }
@@ -346,10 +345,10 @@ class OnnxReader final : public TensorReader {
     return model_ ? model_->entries()[index] : OnnxEntry{.place = {0, source_.size()}};
   }
 
-  // The file itself outlives this.
+  // The file's own source, which outlives this object.
   SharedSource whole() const { return {SharedSource(), &source_}; }
 
-  // The values of a tensor in use; its external data must be there.
+  // The values of a tensor in use; its external data must have been opened.
   Result<Values> values_of(const OnnxTensor& tensor) const {
     if (tensor.external) {
       BTF_ASSIGN(SharedSource file, files_.open(tensor.external->location));
@@ -357,7 +356,7 @@ class OnnxReader final : public TensorReader {
       return Values{std::move(file), tensor.external->offset};
     }
     if (tensor.in_place()) return Values{whole(), tensor.first.begin};
-    // At the offset where the values really begin, which is the one in messages.
+    // At the offset where the values begin, which messages contain.
     SharedSource made = contents_.source(tensor.place.begin, tensor.bytes, source_,
                                          [this, tensor]() -> Result<Spool> {
                                            BTF_TRY(check_room_for(tensor.bytes));
@@ -436,8 +435,8 @@ class OnnxReader final : public TensorReader {
     Dims dims;
     OnnxTensor values;
     OnnxTensor indices;
-    std::uint64_t index_bytes = 0;  // as a BTF file has them
-    bool linear = false;            // they are numbers of elements in row-major order
+    std::uint64_t index_bytes = 0;  // size in the form of BTF
+    bool linear = false;            // element numbers in row-major order
   };
 
   Result<Sparse> read_sparse(const OnnxEntry& entry) const {
@@ -493,7 +492,7 @@ class OnnxReader final : public TensorReader {
     return info;
   }
 
-  // The indices, then the values.
+  // The indices followed by the values.
   Result<SharedSource> sparse_source(const OnnxEntry& entry) const {
     BTF_ASSIGN(const Sparse sparse, read_sparse(entry));
     BTF_TRY(check_usable(sparse.values));
@@ -521,12 +520,12 @@ class OnnxReader final : public TensorReader {
   mutable Window window_;
   mutable ExternalFiles files_;
   mutable DecodedCache contents_;
-  mutable DecodedCache split_;  // made of those
+  mutable DecodedCache split_;  // decoded indices
   std::optional<OnnxModel> model_;
   mutable std::map<std::uint64_t, SharedSource> sources_;
 };
 
-// By the end of its name; a pipe has none.
+// By the extension; a pipe has none.
 bool may_be_onnx(std::string_view path) {
   if (path == "-" || path.starts_with("/dev/")) return true;
   const std::string_view name = content_name(path);
@@ -542,7 +541,7 @@ Result<bool> recognizes_onnx(const ByteSource& source, const OpenRequest& reques
   const auto kind = onnx_kind(source);
   if (kind) return *kind != OnnxKind::other;
   if (kind.error().finding.empty()) return std::unexpected(kind.error());
-  // A damaged file is reported as ONNX where its name says so.
+  // A damaged file is reported as ONNX if it is named so.
   BTF_ASSIGN(const bool btf, offset_table_fits(source));
   if (btf || request.path == "-" || request.path.starts_with("/dev/")) return false;
   return onnx_begins(source);

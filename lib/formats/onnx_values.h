@@ -7,10 +7,8 @@
 
 namespace btf {
 
-// Values that stand in a TensorProto one by one, as a BTF file has them.
-
-// The values of a tensor that is not in_place(). An error: a value that its type does not have,
-// or more or fewer values than the dims say.
+// Decodes the values of a tensor that is not in_place(). An error if a value is not of its type, or
+// if there are more or fewer values than the dims require.
 Result<Spool> read_onnx_values(const ByteSource& source, const OnnxTensor& tensor);
 
 }  // namespace btf

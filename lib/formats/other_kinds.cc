@@ -1,5 +1,5 @@
-// Recognition of other programs' files without a magic number: by sizes, checksums and fields
-// that fit each other.
+// Recognises files of other programs by magic numbers or by sizes, checksums and fields that agree,
+// and explains what to do with them.
 #include "formats/other_kinds.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::uint8_t byte_or_zero(std::string_view bytes, std::size_t at) {
   return at < bytes.size() ? static_cast<std::uint8_t>(bytes[at]) : 0;
 }
 
-// 0 where it is cut off.
+// Returns 0 if the word is cut off.
 std::uint32_t word_at(std::string_view bytes, std::size_t at) {
   if (!fits(at, sizeof(std::uint32_t), bytes.size())) return 0;
   return load_little<std::uint32_t>(std::as_bytes(std::span(bytes)).data() + at);
@@ -51,14 +51,15 @@ bool printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Whole vectors of elements of this width, each after a length that equals the first one's.
+// True for complete vectors of elements of this width, each after a length equal to the first
+// one's.
 bool is_vectors(const FileStart& start, std::uint64_t element_bytes) {
   constexpr std::uint64_t kMaxDims = 1U << 20;
   const std::uint64_t dims = word_at(start.bytes, 0);
   return dims > 0 && dims <= kMaxDims && start.size % (4 + dims * element_bytes) == 0;
 }
 
-// Castagnoli's CRC, as TensorFlow masks it.
+// Castagnoli's CRC with TensorFlow's masking.
 std::uint32_t masked_crc32c(std::string_view bytes) {
   constexpr std::uint32_t kPolynomial = 0x82f63b78;
   constexpr std::uint32_t kMask = 0xa282ead8;
@@ -71,7 +72,7 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
   return (crc >> 15 | crc << 17) + kMask;
 }
 
-// A field of a protocol buffer that has a length, which must be one of few bytes.
+// A length-delimited field of a protocol buffer with few bytes.
 std::optional<std::string_view> short_field(std::string_view bytes, std::size_t at,
                                             std::uint8_t tag) {
   const std::size_t length = byte_or_zero(bytes, at + 1);
@@ -80,8 +81,7 @@ std::optional<std::string_view> short_field(std::string_view bytes, std::size_t 
   return bytes.substr(at + 2, length);
 }
 
-// Five words: type (MOPT in decimal), rows, columns, whether complex, length of the name behind
-// them.
+// Five words: type (MOPT in decimal), rows, columns, whether complex, length of the following name.
 bool is_matlab_4(const FileStart& start) {
   constexpr std::size_t kHeader = 20;
   constexpr std::uint32_t kLongestName = 64;
@@ -114,7 +114,7 @@ bool is_idx(const FileStart& start) {
   return checked_add(bytes, header) == start.size;
 }
 
-// each with its length in front
+// each preceded by its length
 bool is_vectors_of_words(const FileStart& start) { return is_vectors(start, 4); }
 
 bool is_vectors_of_bytes(const FileStart& start) { return is_vectors(start, 1); }
@@ -123,14 +123,14 @@ bool is_tensorboard_log(const FileStart& start) {
   return base_name(start.name).contains(".tfevents.") && is_tfrecord(start);
 }
 
-// A length, and its checksum.
+// A length and its checksum.
 bool is_tfrecord(const FileStart& start) {
   constexpr std::size_t kLength = 8;
   return start.bytes.size() >= kLength + 4 &&
          word_at(start.bytes, kLength) == masked_crc32c(start.bytes.substr(0, kLength));
 }
 
-// dtype, then the shape, then values; ONNX has no message in field 2.
+// dtype, then the shape, then values; in ONNX, field 2 is never a message.
 bool is_tensorflow_tensor(const FileStart& start) {
   constexpr std::uint8_t kMaxTypes = 40;
   constexpr std::string_view kValues = "\x18\x22\x28\x2a\x32\x38\x3a\x42\x4a\x52\x5a\x6a\x82\x8a"sv;
@@ -146,7 +146,7 @@ bool is_tensorflow_tensor(const FileStart& start) {
 // The version 1, then graphs.
 bool is_saved_model(const FileStart& start) { return start.bytes.starts_with("\x08\x01\x12"); }
 
-// A node: its name, and what it does.
+// A node: its name and its operation.
 bool is_graph_def(const FileStart& start) {
   const std::string_view bytes = start.bytes;
   if (byte_or_zero(bytes, 0) != 0x0a) return false;
@@ -168,7 +168,7 @@ bool is_checkpoint_shard(const FileStart& start) {
       [](char c, char p) { return p == '#' ? c >= '0' && c <= '9' : c == p; });
 }
 
-// Version 0, no levels, version 0 again; a message of a few bytes: type, then dims.
+// Version 0, no levels, version 0 again; a short message with the type, then the dims.
 bool is_paddle_parameters(const FileStart& start) {
   constexpr std::size_t kZeros = 16;
   const std::string_view bytes = start.bytes;
@@ -178,13 +178,13 @@ bool is_paddle_parameters(const FileStart& start) {
          (message == 2 || byte_or_zero(bytes, kZeros + 6) == 0x10);
 }
 
-// Version 2 of its blob storage: the number of blobs, the version; the first blob's metadata, whose
-// mark the table has, stand behind 64 bytes.
+// Version 2 of the blob storage: the number of blobs and the version; the metadata of the first
+// blob, whose magic number is in the table, follow after 64 bytes.
 bool is_core_ml_weights(const FileStart& start) {
   return word_at(start.bytes, 4) == 2 && word_at(start.bytes, 0) > 0;
 }
 
-// A map of few members, of which the first has a name and holds a map or an array (extension 1).
+// A small map whose first entry has a name and a map or an array (extension 1).
 bool is_flax_msgpack(const FileStart& start) {
   const std::uint8_t map = byte_or_zero(start.bytes, 0);
   const std::uint8_t text = byte_or_zero(start.bytes, 1);
@@ -213,7 +213,7 @@ bool is_pickle_of_numpy(const FileStart& start) {
 
 constexpr std::array<std::string_view, 4> kPacked{".gz", ".bz2", ".xz", ".lz4"};
 
-// "x.npy", and "x.npy.gz" too.
+// "x.npy", also "x.npy.gz".
 bool named_as_tensors(std::string_view name) {
   for (const std::string_view packed : kPacked)
     if (ends_in(name, packed)) name.remove_suffix(packed.size());
@@ -223,7 +223,7 @@ bool named_as_tensors(std::string_view name) {
 
 }  // namespace
 
-bool stands_beside_tensors(const std::string& path, const OpenOptions& options) {
+bool accompanies_tensors(const std::string& path, const OpenOptions& options) {
   const std::string_view name = content_name(path);
   if (named_as_tensors(name)) return false;
   const auto ending = find_ending(name);
@@ -237,12 +237,12 @@ bool stands_beside_tensors(const std::string& path, const OpenOptions& options) 
   const OpenOptions plain;
   const OpenRequest request{path, plain};
   if (const auto format = recognize_format(**source, request)) {
-    // A zip file, whose arrays only its directory tells.
+    // A zip file, in which only the directory tells the arrays.
     const auto reader = tensorless ? (*format)->open(**source, request) : nullptr;
     return !reader && reader.error().code == ErrorCode::unsupported;
   }
   if (tensorless) return true;
-  const auto stand_in = find_stand_in(**source);
+  const auto stand_in = find_placeholder(**source);
   if (!stand_in || *stand_in) return false;
   const auto kind = find_other_kind(**source, path);
   return kind && *kind && (*kind)->tensorless;
@@ -254,13 +254,13 @@ constexpr std::uint64_t kStart = 4096;
 constexpr std::size_t kGlance = 8;
 constexpr std::string_view kSpaces = " \t\r\n";
 
-// Answers of servers that are no page and no JSON.
+// Answers of servers that are neither HTML nor JSON.
 constexpr std::array<std::string_view, 9> kAnswers{
     "Entry not found", "Repository not found",          "404: Not Found", "404 page not found",
     "Not Found",       "Invalid username or password.", "Unauthorized",   "Forbidden",
     "Access denied"};
 
-// With what JSON begins that says what went wrong.
+// First members of JSON that reports an error.
 constexpr std::array<std::string_view, 6> kErrorMembers{"error",  "errors", "message",
                                                         "detail", "status", "statusCode"};
 
@@ -283,7 +283,7 @@ bool begins_as(std::string_view text, std::string_view lower) {
 bool is_text(std::string_view start, bool whole) {
   const auto control = [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    // ESC colours what is said.
+    // ESC is part of colour codes.
     return (byte < 0x20 && (c < '\t' || c > '\r') && byte != 0x1b) || byte == 0x7f;
   };
   if (start.empty() || std::ranges::any_of(start, control)) return false;
@@ -328,21 +328,21 @@ std::optional<FoundKind> text_kind(std::string_view start, bool whole) {
   return FoundKind{"is JSON of a kind that btftool does not read", true};
 }
 
-// Raw weights of a model that is a file of its own: nothing in them says so.
-struct ModelBeside {
+// Raw weights of a model that is a file of its own; nothing in them identifies them.
+struct SeparateModel {
   std::string_view ending;
-  std::string_view mark;  // in its text
+  std::string_view mark;  // in the model's text
   std::string_view what;
 };
 
-constexpr std::array<ModelBeside, 2> kModelsBeside{
+constexpr std::array<SeparateModel, 2> kModelsBeside{
     {{".xml", "<net name=", "a file of the weights of an OpenVINO model"},
      {".param", "7767517", "a file of the weights of an ncnn net"}}};
 
 Result<std::optional<FoundKind>> weights_of_model(std::string_view path) {
   constexpr std::string_view kBin = ".bin";
   if (!path.ends_with(kBin)) return std::nullopt;
-  for (const ModelBeside& model : kModelsBeside) {
+  for (const SeparateModel& model : kModelsBeside) {
     std::string beside(path.substr(0, path.size() - kBin.size()));
     beside += model.ending;
     std::error_code unknown;
@@ -372,7 +372,7 @@ std::optional<FoundKind> lfs_pointer(std::string_view start, std::string_view by
   return FoundKind{text + "; run git lfs pull", false};
 }
 
-// `whole`: the start is all of it.
+// `whole`: `start` is the whole file.
 std::optional<FoundKind> answer_of_server(std::string_view start, bool whole,
                                           std::string_view bytes) {
   constexpr std::string_view kAgain = " in place of the file; download it again";
@@ -394,7 +394,7 @@ std::optional<FoundKind> answer_of_server(std::string_view start, bool whole,
   return std::nullopt;
 }
 
-// The side of a square image of three channels with this many elements; 0: there is none.
+// The side of a square image of three channels with this many elements; 0 if there is none.
 std::uint64_t side_of_image(std::uint64_t elements) {
   constexpr std::uint64_t kChannels = 3;
   constexpr std::uint64_t kMinSide = 8;
@@ -403,7 +403,7 @@ std::uint64_t side_of_image(std::uint64_t elements) {
   return elements % kChannels == 0 && side >= kMinSide && side * side == area ? side : 0;
 }
 
-// For the usual dtypes: a square image where the number fits one, else a single dim.
+// For the usual dtypes: a square image if the size fits one, else a single dim.
 std::vector<std::string> specs_of_bytes(std::uint64_t bytes) {
   constexpr std::array kUsual{DType::float32, DType::float16, DType::int8};
   std::vector<std::string> specs;
@@ -422,8 +422,8 @@ std::vector<std::string> specs_of_bytes(std::uint64_t bytes) {
 
 }  // namespace
 
-Result<std::optional<FoundKind>> find_stand_in(const ByteSource& source) {
-  // Most files are none, by their first byte.
+Result<std::optional<FoundKind>> find_placeholder(const ByteSource& source) {
+  // The first byte already excludes most files.
   BTF_ASSIGN(std::string start, first_bytes(source, kGlance));
   const std::string_view begin = trimmed(start);
   if (!begin.empty() && !std::string_view("v<{4ERNIUFA").contains(begin.front()))
@@ -442,8 +442,8 @@ Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::
   const FileStart start{bytes, source.size(), content_name(path)};
   for (const OtherKind& kind : other_kinds())
     if (is_kind(start, kind)) return unread(kind.what, kind.advice, kind.tensorless);
-  // What is called BTF is a bad one. So are a few blanks, unless the file is called text: a BTF
-  // file of 9 to 13 tensors begins with white space.
+  // A file called .btf is a bad BTF file. So is a short file of white space unless its name says
+  // that it is text, since a BTF file of 9 to 13 tensors begins with white space.
   const bool blank = bytes.size() < kGlance && bytes.find_first_not_of(" \t\r\n\v\f") == bytes.npos;
   const bool called_text = start.name.ends_with(".md") || start.name.ends_with(".txt");
   if (start.name.ends_with(".btf") || (blank && !called_text)) return std::nullopt;
@@ -506,7 +506,8 @@ constexpr std::string_view kCheckpoint =
     "r = tf.train.load_checkpoint(PREFIX), np.savez(OUT, **{k: r.get_tensor(k) for k in "
     "r.get_variable_to_shape_map()}) makes one that it does";
 constexpr std::string_view kSavedModel =
-    "its tensors are in variables/ beside it: r = tf.train.load_checkpoint('variables/variables'), "
+    "its tensors are in variables/ next to it: r = "
+    "tf.train.load_checkpoint('variables/variables'), "
     "np.savez(OUT, **{k: r.get_tensor(k) for k in r.get_variable_to_shape_map()})";
 constexpr std::string_view kTensorProto =
     "t = tensor_pb2.TensorProto.FromString(open(FILE, 'rb').read()) of tensorflow.core.framework, "
@@ -565,7 +566,7 @@ constexpr std::string_view kTensorRtLog =
 
 constexpr bool kHasNone = true;
 
-// The first that fits counts.
+// The first match wins.
 // clang-format off
 constexpr auto kKinds = std::to_array<OtherKind>({
     {"an HDF5 file",                        kHdf5,             0, "\x89HDF\r\n\x1a\n"sv},
@@ -576,12 +577,12 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a TIFF image",                        kArrays,           0, "MM\0*"sv, {}, nullptr, kHasNone},
     {"a WebP image",                        kArrays,           8, "WEBP"sv, {}, nullptr, kHasNone},
     {"a BMP image",                         kArrays,           0, "BM"sv, ".bmp", nullptr, kHasNone},
-    {"a sound",                             kArrays,           8, "WAVE"sv, {}, nullptr, kHasNone},
+    {"an audio file",                       kArrays,           8, "WAVE"sv, {}, nullptr, kHasNone},
     {"a PDF document",                      "",                0, "%PDF-"sv, {}, nullptr, kHasNone},
     {"an ELF program or library",           "",                0, "\x7f" "ELF"sv, {}, nullptr, kHasNone},
     {"a compiled Python program",           "",                2, "\r\n"sv, ".pyc", nullptr, kHasNone},
     {"an SQLite database",                  "",                0, "SQLite format 3"sv, {}, nullptr, kHasNone},
-    {"macOS's view of a folder",            "",                4, "Bud1"sv, {}, nullptr, kHasNone},
+    {"a .DS_Store file of macOS",           "",                4, "Bud1"sv, {}, nullptr, kHasNone},
     {"a SentencePiece tokenizer",           "",                0, "\n\x0e\n\5<unk>"sv, {}, nullptr, kHasNone},
     {"a SentencePiece tokenizer",           "",                0, "\n\x0e\n\5<pad>"sv, {}, nullptr, kHasNone},
     {"a gzip file",                         kUnpack,           0, "\x1f\x8b"sv, {}, nullptr, kHasNone},
@@ -655,7 +656,7 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a Core ML model",              kCoreMl,                                        0, {}, ".mlmodel"},
 });
 
-// Logs begin with '[' too, as JSON does.
+// Logs begin with '[' like JSON.
 constexpr auto kTexts = std::to_array<TextKind>({
     {"&&&& RUNNING TensorRT",  kTrtexecLog},
     {"=== Model Options ===",  kTrtexecLog},
@@ -665,10 +666,10 @@ constexpr auto kTexts = std::to_array<TextKind>({
     {"7767517\n",              "an ncnn net in text (.param), which btftool does not read; np.save(OUT, np.array(mat)) writes what an extractor gives"},
     {" 4206624770 ",           "a TNN net in text (.tnnproto), which btftool does not read"},
     {" 4206624772 ",           "a TNN net in text (.tnnproto), which btftool does not read"},
-    {"<net name=",             "an OpenVINO model in XML, which btftool does not read; its weights are in the .bin file beside it"},
+    {"<net name=",             "an OpenVINO model in XML, which btftool does not read; its weights are in the .bin file next to it"},
 });
 
-// JSON that other tools write without tensors in it, by a word within its first bytes.
+// JSON of other tools without tensors, recognised by a word in its first bytes.
 constexpr auto kJsonKinds = std::to_array<TextKind>({
     {"\"timeMs\"",           "a profile of layers (trtexec --exportProfile), which holds no tensors"},
     {"\"startEnqMs\"",       "a list of times (trtexec --exportTimes), which holds no tensors"},

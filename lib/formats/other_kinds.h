@@ -1,5 +1,5 @@
-// Files that are known and hold no tensors, or hold them in a way that is not read: they are called
-// by their names instead of being misread.
+// Known kinds of files that have no tensors or are not supported. Messages name them, so that they
+// are not misread.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,27 @@
 
 namespace btf {
 
-// The properties that identify a file.
+// What a file is recognised by.
 struct FileStart {
-  std::string_view bytes;  // the first ones
-  std::uint64_t size = 0;  // of all of it; of a stream that goes on, of what was read
-  std::string_view name;   // of its content, as it was given: "dir/x.npy" of "dir/x.npy.zst"
+  std::string_view bytes;  // its first bytes
+  std::uint64_t size = 0;  // of the whole file; for an endless stream, of the bytes read
+  std::string_view name;   // name of its content as given: "dir/x.npy" for "dir/x.npy.zst"
 };
 
 struct OtherKind {
   std::string_view what;    // "is ..."
-  std::string_view advice;  // what makes a file that is read
-  std::size_t offset = 0;   // of the bytes that it is known by
+  std::string_view advice;  // how to make a file that btftool reads
+  std::size_t offset = 0;   // offset of the bytes that identify it
   std::string_view bytes{};
-  std::string_view ending{};  // of its name, in lower case; with bytes, both must be there
-  bool (*fits)(const FileStart& start) = nullptr;  // likewise: what else is there must fit
-  bool tensorless = false;  // holds none, so that a directory may have it beside its tensors
+  std::string_view ending{};  // of its name, in lower case; with `bytes`, both must match
+  bool (*fits)(const FileStart& start) = nullptr;  // additional condition
+  // Has no tensors, so that a directory may contain it next to its tensors.
+  bool tensorless = false;
 };
 
 std::span<const OtherKind> other_kinds();
 
-// Text by what is in its first bytes; in JSON without tensors, a word.
+// A kind of text, recognised by what its first bytes contain; in JSON without tensors, a word.
 struct TextKind {
   std::string_view mark;
   std::string_view what;  // "is ..."
@@ -47,18 +48,18 @@ struct FoundKind {
   bool tensorless = false;  // see OtherKind
 };
 
-// The kind of a file by its first bytes, or else by its extension; nothing: it is none of these.
+// The kind of a file by its first bytes, else by its extension; unset if it is none of these.
 Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::string_view path);
 
-// The kind of a stand-in for a file of any format: a Git LFS pointer, the answer of a
-// server.
-Result<std::optional<FoundKind>> find_stand_in(const ByteSource& source);
+// The kind of a placeholder for a file of any format: a Git LFS pointer, the answer of a server.
+Result<std::optional<FoundKind>> find_placeholder(const ByteSource& source);
 
-// Says of a file of no known kind what it is not, how long it is, and what its size may mean.
+// Describes a file of an unknown kind: what it is not, its length, and what its size could mean.
 std::string unknown_kind(const ByteSource& source, std::string_view path);
 
-// Is the file one that a directory has beside its tensors: text, an image, an archive? What has the
-// name of a file of tensors is none, whatever is in it, nor is what the options' spec fits.
-bool stands_beside_tensors(const std::string& path, const OpenOptions& options);
+// Returns true if a directory may contain this file next to its tensors: text, an image, an
+// archive. False for files that are named like tensor files, whatever they contain, and for files
+// that fit the options' spec.
+bool accompanies_tensors(const std::string& path, const OpenOptions& options);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// Integers of Python, which have as many digits as they need.
+// Runs the operations of a pickle without importing or calling anything.
 #include "formats/pickle.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace btf {
 namespace {
 
-// Operations of a pickle that make one value of what stands behind them.
+// Operations that make a value from the bytes that follow them.
 
 class PickleLiterals {
  public:
@@ -31,7 +31,7 @@ class PickleLiterals {
   PickleLiterals(PickleBytes& bytes, PickleValues& values) : bytes_(bytes), values_(values) {}
 
   Result<Node> constant(std::uint64_t number);  // None, False and True are 0 to 2
-  // Little-endian, this many bytes; long ones have their length in this many bytes before them.
+  // Little-endian, with this many bytes; a long one after its length of this many bytes.
   Result<Node> integer(std::uint64_t bytes);
   Result<Node> long_integer(std::uint64_t length_bytes);
   Result<Node> number(std::uint64_t);
@@ -42,7 +42,7 @@ class PickleLiterals {
   Result<Node> number_line(std::uint64_t);
   Result<Node> text_line(std::uint64_t);
   Result<Node> quoted_line(std::uint64_t);
-  // Two lines: the module, and what is in it.
+  // Two lines: a module and a name in it.
   Result<Node> global_lines(std::uint64_t);
 
   Result<Node> global(std::string_view module, std::string_view name);
@@ -57,12 +57,12 @@ class PickleLiterals {
 
 // The memo of a pickle: values that are used again.
 
-// Values by their numbers, which go up from 0 in what Python writes.
+// Values by number; Python numbers them from 0.
 class PickleMemo {
  public:
   using Node = Pickle::Node;
 
-  // False: there is one.
+  // Returns false if the number is already used.
   bool keep(std::uint64_t key, Node node) {
     if (find(key) != Pickle::kNoNode) return false;
     ++count_;
@@ -75,7 +75,7 @@ class PickleMemo {
     return true;
   }
 
-  // kNoNode: there is none.
+  // kNoNode if there is none.
   Node find(std::uint64_t key) const {
     if (key < near_.size()) return near_[key];
     const auto found = far_.find(key);
@@ -102,7 +102,7 @@ bool is_negative(std::string_view bytes) {
   return !bytes.empty() && (byte_at(bytes, bytes.size() - 1) & 0x80U) != 0;
 }
 
-// Without the bytes at its end that only repeat the sign.
+// Removes redundant sign bytes at the end.
 std::string_view shortest(std::string_view bytes) {
   while (bytes.size() > 1) {
     const std::uint8_t sign = is_negative(bytes.substr(0, bytes.size() - 1)) ? 0xff : 0;
@@ -145,7 +145,7 @@ std::string hexadecimal(std::string_view bytes) {
   return digits;
 }
 
-// Two's complement, little-endian; none is 0. Nothing: it does not fit.
+// Two's complement, little-endian; no bytes are 0. Unset if it does not fit.
 std::optional<std::int64_t> short_integer(std::string_view bytes) {
   bytes = shortest(bytes);
   if (bytes.size() > 8) return std::nullopt;
@@ -154,7 +154,7 @@ std::optional<std::int64_t> short_integer(std::string_view bytes) {
   return static_cast<std::int64_t>(value);
 }
 
-// Its digits; beyond 16 bytes hexadecimal ones.
+// Decimal digits; hexadecimal for more than 16 bytes.
 std::string integer_digits(std::string_view bytes) {
   std::string absolute = magnitude(shortest(bytes));
   while (absolute.size() > 1 && absolute.back() == '\0') absolute.pop_back();
@@ -162,14 +162,14 @@ std::string integer_digits(std::string_view bytes) {
          (absolute.size() <= 16 ? decimal(absolute) : hexadecimal(absolute));
 }
 
-// Decimal digits with or without a sign.
+// Decimal digits with an optional sign.
 bool is_integer(std::string_view digits) {
   if (digits.starts_with('-') || digits.starts_with('+')) digits.remove_prefix(1);
   return !digits.empty() &&
          std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Names of Python with dots between them; beyond ASCII all is taken for a letter.
+// Python names joined by dots; non-ASCII characters count as letters.
 bool is_dotted(std::string_view text) {
   bool begins = true;
   for (const char c : text) {
@@ -195,7 +195,7 @@ Result<Node> PickleLiterals::constant(std::uint64_t number) {
 
 Result<Node> PickleLiterals::integer(std::uint64_t bytes) {
   BTF_ASSIGN(const std::uint64_t value, bytes_.number(bytes));
-  // Only the four-byte form has a sign.
+  // Only the four-byte form is signed.
   return values_.integer(PickleKind::integer,
                          bytes == 4 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(value))
                                     : static_cast<std::int64_t>(value));
@@ -213,7 +213,7 @@ Result<Node> PickleLiterals::long_integer(std::uint64_t length_bytes) {
   return named(PickleKind::long_integer, integer_digits(value));
 }
 
-// It stands big-endian, as no other number does.
+// Big-endian, unlike all other numbers.
 Result<Node> PickleLiterals::number(std::uint64_t) {
   BTF_ASSIGN(const std::uint64_t bits, bytes_.number(8));
   return values_.number(std::bit_cast<double>(__builtin_bswap64(bits)));
@@ -262,7 +262,7 @@ Result<Node> PickleLiterals::number_line(std::uint64_t) {
   double value = 0;
   const char* const end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, value);
-  // One that is too large for a double is infinite in Python.
+  // Python reads a number that is too large for a double as infinity.
   if (read.ptr != end || read.ec == std::errc::invalid_argument)
     return bytes_.wrong("a number is malformed");
   return values_.number(value);
@@ -322,7 +322,7 @@ class Machine {
         return bytes_.wrong("it makes too many values");
     }
     if (bytes_.left() > 0)
-      return bytes_.wrong_behind(std::to_string(bytes_.left()) + " bytes follow behind its end");
+      return bytes_.wrong_behind(std::to_string(bytes_.left()) + " bytes follow after its end");
     return values_.finish(root_);
   }
 
@@ -331,13 +331,13 @@ class Machine {
   struct Opcode {
     std::uint8_t code;
     Run run;
-    std::uint64_t argument = 0;  // bytes that follow, items that are taken, or a value
+    std::uint64_t argument = 0;  // bytes that follow, items that are popped, or a value
   };
 
   PickleKind kind(Node node) const { return values_.made().kind(node); }
   const std::vector<Node>& parts(Node node) const { return values_.made().parts(node); }
 
-  // --- the stack
+  // --- The stack.
 
   Status push(Node node) {
     stack_.push_back(node);
@@ -371,7 +371,7 @@ class Machine {
     return {};
   }
 
-  // Where nothing was pushed since the last mark, that goes.
+  // Removes the last mark if nothing was pushed since.
   Status drop(std::uint64_t) {
     if (marks_.empty() || stack_.size() > marks_.back()) {
       BTF_TRY(pop());
@@ -391,7 +391,7 @@ class Machine {
     return push(node);
   }
 
-  // --- values
+  // --- Values.
 
   Status proto(std::uint64_t) {
     BTF_ASSIGN(const std::uint64_t version, bytes_.number(1));
@@ -421,7 +421,7 @@ class Machine {
     return push(node);
   }
 
-  // --- what holds values
+  // --- Containers.
 
   Status empty(std::uint64_t kind) {
     return push(values_.parts(static_cast<PickleKind>(kind), {}));
@@ -452,7 +452,7 @@ class Machine {
     return bytes_.wrong("a key is a list or a dict, which cannot be one");
   }
 
-  // The result of a call takes them too.
+  // The result of a call can be extended, too.
   Status extend(PickleKind wanted, const std::vector<Node>& items, std::string_view what) {
     BTF_ASSIGN(const Node holder, top());
     if (kind(holder) != PickleKind::call && kind(holder) != wanted)
@@ -490,9 +490,9 @@ class Machine {
     return extend(PickleKind::set, items, "items of a set");
   }
 
-  // --- what Python would call
+  // --- What Python would call.
 
-  // The result of another call may be a function, unless it is known to be something else.
+  // The result of another call may be a function unless it is known to be something else.
   bool may_be_called(Node node) const {
     if (kind(node) != PickleKind::call) return kind(node) == PickleKind::global;
     const std::string_view made_by = values_.made().called(node);
@@ -555,7 +555,7 @@ class Machine {
     return push(values_.parts(PickleKind::persistent, parts(id)));
   }
 
-  // --- what is wanted again
+  // --- The memo.
 
   Status keep(std::uint64_t key) {
     BTF_ASSIGN(const Node node, top());

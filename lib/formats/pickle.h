@@ -1,5 +1,5 @@
-// The values that a pickle would make, without making them: functions and classes stay names, and a
-// call stays a record of its function and arguments. Nothing is imported and nothing is run.
+// The values that a pickle describes, without creating them: functions and classes stay names, and
+// a call stays a record of its function and arguments. Nothing is imported or run.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@ enum class PickleKind : std::uint8_t {
   none,
   boolean,
   integer,
-  long_integer,  // more than 8 bytes: a text of its digits
+  long_integer,  // more than 8 bytes: text of its digits
   number,
   text,  // UTF-8
   bytes,
-  long_text,  // or bytes: too long to be a name, so only their length is kept
+  long_text,  // text or bytes too long for a name; only the length is kept
   tuple,
   list,
   set,
-  dict,        // keys and values by turns
-  global,      // "module name", as of a function or a class
-  persistent,  // what is kept beside the pickle; of a tuple
-  call,        // what a function or class would return
+  dict,        // alternating keys and values
+  global,      // "module name", of a function or a class
+  persistent,  // stored outside the pickle; has a tuple as its id
+  call,        // the result of a call of a function or class
 };
 
 class Pickle {
@@ -39,31 +39,33 @@ class Pickle {
   using Node = std::uint32_t;
   static constexpr Node kNoNode = UINT32_MAX;
 
-  // A function call, and the state that the object would get then. kNoNode: it gets none.
+  // A call, plus what is added to the resulting object; kNoNode if there is nothing.
   struct Call {
     Node called = 0;
     Node arguments = 0;       // a tuple
     Node keywords = kNoNode;  // a dict
-    Node state = kNoNode;     // what its class keeps of it, mostly a dict of its attributes
-    Node items = kNoNode;     // a dict, as if it were one
-    Node elements = kNoNode;  // a list, as if it were one
+    Node state = kNoNode;     // passed to __setstate__, usually a dict of attributes
+    Node items = kNoNode;     // a dict of items that are set
+    Node elements = kNoNode;  // a list of elements that are appended
   };
 
-  // A pickle of any protocol that fills the source. More bytes than a model's has are refused.
+  // Reads a pickle of any protocol, which must fill the source. Refuses pickles that are larger
+  // than those of models.
   static Result<Pickle> read(const ByteSource& source);
 
   Node root() const { return root_; }
   PickleKind kind(Node node) const { return nodes_[node].kind; }
 
-  std::int64_t integer(Node node) const { return nodes_[node].integer; }  // booleans, lengths
+  // Also for booleans and lengths.
+  std::int64_t integer(Node node) const { return nodes_[node].integer; }
   double number(Node node) const { return nodes_[node].number; }
   // For strings, bytes, long integers and globals.
   std::string_view text(Node node) const;
-  // For tuples, lists, sets and dicts; for a persistent its tuple.
+  // For tuples, lists, sets and dicts; for a persistent value its tuple.
   const std::vector<Node>& parts(Node node) const { return parts_[nodes_[node].part]; }
   const Call& call(Node node) const { return calls_[nodes_[node].part]; }
 
-  // The name of what is called; nothing: it is no call of a name.
+  // The name of the called function or class; empty if the node is not a call of a name.
   std::string_view called(Node node) const;
   const std::vector<Node>& arguments(Node node) const { return parts(call(node).arguments); }
 
@@ -72,7 +74,7 @@ class Pickle {
  private:
   friend class PickleValues;
 
-  // Bytes of texts_.
+  // A range of texts_.
   struct Text {
     std::uint32_t at;
     std::uint32_t bytes;
@@ -84,7 +86,7 @@ class Pickle {
       std::int64_t integer = 0;
       double number;
       Text text;
-      std::uint32_t part;  // of parts_, or of calls_
+      std::uint32_t part;  // index in parts_ or in calls_
     };
   };
 

@@ -72,7 +72,7 @@ Status PickleBytes::skip(std::uint64_t bytes, bool utf8) {
     BTF_ASSIGN(const std::string more, text(count));
     block += more;
     bytes -= count;
-    // The last character may go on in the next block.
+    // The last character may continue in the next block.
     std::size_t cut = 0;
     while (!is_utf8(std::string_view(block).substr(0, block.size() - cut)))
       if (++cut == std::min(kLongestCharacter, block.size()) || bytes == 0)
@@ -90,7 +90,7 @@ std::optional<std::string> latin_1_of(const Pickle& pickle, Pickle::Node node) {
   std::string bytes;
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     const auto lead = static_cast<std::uint8_t>(utf8[i]);
-    // Those from 0x80 on take two bytes, what takes more is none.
+    // Characters from 0x80 to 0xff take two bytes; larger ones represent no byte.
     if (lead > 0xc3) return std::nullopt;
     bytes += lead < 0x80 ? utf8[i] : static_cast<char>(lead << 6 | (utf8[++i] & 0x3f));
   }
@@ -99,9 +99,9 @@ std::optional<std::string> latin_1_of(const Pickle& pickle, Pickle::Node node) {
 
 namespace {
 
-// A model of a hundred thousand tensors has a pickle of some 20 MB with 2 million values.
+// A model with a hundred thousand tensors has a pickle of about 20 MB with 2 million values.
 constexpr std::size_t kMaxNodes = std::size_t{1} << 22;
-constexpr std::size_t kMaxParts = std::size_t{1} << 24;  // of all that holds values together
+constexpr std::size_t kMaxParts = std::size_t{1} << 24;  // of all containers together
 constexpr std::uint64_t kMaxTextBytes = std::uint64_t{64} << 20;
 
 }  // namespace
@@ -155,7 +155,7 @@ PickleValues::Node PickleValues::text(PickleKind kind, std::string_view text) {
 PickleValues::Node PickleValues::parts(PickleKind kind, std::vector<Node> parts) {
   Pickle::Entry entry{};
   entry.kind = kind;
-  // Nothing is ever put into a tuple, so those of nothing are one.
+  // Tuples are immutable, so all empty ones are shared.
   const bool shared = kind == PickleKind::tuple && parts.empty();
   if (!shared || !empty_tuple_) {
     part_count_ += parts.size();
@@ -197,7 +197,7 @@ namespace {
 
 using enum TorchMaking;
 
-// Other functions with this prefix make some kind of tensor, too.
+// Other functions with this prefix also make some kind of tensor.
 constexpr std::string_view kUtils = "torch._utils ";
 constexpr std::string_view kRebuild = "torch._utils _rebuild_";
 

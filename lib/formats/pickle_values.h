@@ -1,4 +1,4 @@
-// Values in a pickle's byte stream, and the calls that make tensors of them.
+// Operands in a pickle's byte stream, its values, and the calls that make tensors of them.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ namespace btf {
 
 // The operands in a pickle's byte stream: numbers, lines and strings.
 
-// Nothing longer is a name, of a tensor or of a class.
+// Names of tensors and classes are never longer.
 inline constexpr std::uint64_t kLongestPickleText = 65535;
 
 class PickleBytes {
  public:
-  // The source outlives it.
+  // The source must outlive it.
   explicit PickleBytes(const ByteSource& source)
       : source_(source), window_(source, source.size()) {}
 
-  // The offset of the current opcode.
+  // Reads the next opcode and returns its offset.
   Result<std::uint64_t> next_operation();
 
   std::uint64_t left() const { return source_.size() - next_; }
@@ -35,13 +35,13 @@ class PickleBytes {
     return wrong_at(next_, what);
   }
 
-  // Little-endian, of at most 8 bytes.
+  // Little-endian with at most 8 bytes.
   Result<std::uint64_t> number(std::uint64_t bytes);
-  // Without its end.
+  // Without the line end.
   Result<std::string> line();
   // At most kLongestPickleText bytes.
   Result<std::string> text(std::uint64_t bytes);
-  // `bytes` is a number of the pickle.
+  // An error if fewer than `bytes` are left.
   Status check_length(std::uint64_t bytes, std::string_view what) const;
   Status skip(std::uint64_t bytes, bool utf8);
 
@@ -51,23 +51,23 @@ class PickleBytes {
   const ByteSource& source_;
   Window window_;
   std::uint64_t next_ = 0;
-  std::uint64_t at_ = 0;  // of the operation
+  std::uint64_t at_ = 0;  // of the current operation
 };
 
-// Bytes as pickles up to protocol 2 have them: a text whose characters are the bytes.
+// Bytes as stored by pickles up to protocol 2: a text whose characters are the bytes.
 
-// Nothing: the node is no such call.
+// Unset if the node is not such a call.
 std::optional<std::string> latin_1_of(const Pickle& pickle, Pickle::Node node);
 
-// Makes the values of a pickle, as many as a model's has.
+// Creates the values of a pickle, within limits that exceed those of any model.
 
 class PickleValues {
  public:
   using Node = Pickle::Node;
 
-  // Are there more than any model has? To be asked after each operation: none makes many.
+  // True if there are more values than in any model. Call it after each operation.
   bool too_many() const;
-  // Would there be too much text with these bytes?
+  // True if there would be too much text with these additional bytes.
   bool too_much_text(std::uint64_t more) const;
 
   Node none() { return add({}); }
@@ -77,7 +77,7 @@ class PickleValues {
   Node parts(PickleKind kind, std::vector<Node> parts);
   Node call(const Pickle::Call& call);
 
-  // To what holds values: its own, or of a call those that it is to get.
+  // Extends a container, or the items that a call will receive.
   void extend(Node holder, PickleKind as, const std::vector<Node>& more);
   Pickle::Call& call_of(Node node) { return pickle_.calls_[pickle_.nodes_[node].part]; }
 
@@ -92,30 +92,30 @@ class PickleValues {
 
   Pickle pickle_;
   std::size_t part_count_ = 0;
-  std::optional<std::uint32_t> empty_tuple_;  // of its parts
+  std::optional<std::uint32_t> empty_tuple_;  // index in its parts
 };
 
-// Functions and classes whose calls are tensors.
+// Functions and classes whose calls make tensors.
 
 enum class TorchMaking : std::uint8_t {
-  dense,    // a part of a storage
-  typed,    // the same, with its type
-  wrapped,  // the tensor that is the first argument, with something around it
-  of_type,  // a call of another function, for a class of its own
-  array,    // of NumPy
-  foreign,  // no dense tensor
+  dense,    // part of a storage
+  typed,    // the same with a type
+  wrapped,  // the tensor is the first argument
+  of_type,  // calls another function, for a subclass of Tensor
+  array,    // an array of NumPy
+  foreign,  // not a dense tensor
 };
 
 struct TorchMaker {
-  std::string_view global;  // as a pickle has it
+  std::string_view global;  // as in a pickle
   TorchMaking how{};
-  std::optional<unsigned> state{};  // the argument with further attributes
-  std::optional<unsigned> sizes{};  // of what is foreign: the argument with its dims
-  std::string_view foreign{};       // what it is called
-  std::string_view why{};           // why it is not given; empty: because of what makes it
+  std::optional<unsigned> state{};  // index of the argument with further attributes
+  std::optional<unsigned> sizes{};  // for foreign: index of the argument with its dims
+  std::string_view foreign{};       // name for messages
+  std::string_view why{};           // why it is not supported; if empty, the reason is its function
 };
 
-// Nothing: it makes something else.
+// Unset if it makes something else.
 std::optional<TorchMaker> find_torch_maker(std::string_view global);
 
 }  // namespace btf

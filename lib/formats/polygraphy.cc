@@ -1,4 +1,4 @@
-// Where the arrays of a Polygraphy file stand, and what they are called.
+// Reads and writes JSON of Polygraphy:
 //
 //   {"lst":[["RUNNER",[{"outputs":{"NAME":LAZY,..},..},..]],..],"polygraphy_class":"RunResults"}
 //   [{"NAME":ARRAY,..},..]                                             inputs
@@ -24,10 +24,10 @@
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
+#include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
 #include "formats/json.h"
-#include "formats/kept_contents.h"
 #include "formats/npy.h"
 #include "formats/npy_writer.h"
 #include "formats/npz.h"
@@ -38,22 +38,22 @@ namespace {
 constexpr FindingCode kPolygraphyFinding("polygraphy-json");
 
 struct PolygraphyArray {
-  std::string name;       // RUNNER/ITERATION/NAME, without parts that are the same for all
-  JsonExtent text;        // base64, between the quotes
-  bool escaped = false;   // the text is not as it stands there
-  std::string foreign{};  // a class that is not read: "Tensor"
+  std::string name;       // RUNNER/ITERATION/NAME, without parts that are equal for all
+  JsonExtent text;        // base64, without the quotes
+  bool escaped = false;   // the text has escapes
+  std::string foreign{};  // an unsupported class: "Tensor"
 };
 
-// The key of an object's class. Before 0.30 a mark said only that it is an array.
+// The key of an object's class. Before 0.30 a marker only said that it is an array.
 constexpr std::string_view kClass = "polygraphy_class";
 constexpr std::string_view kOldMark = "__polygraphy_encoded_ndarray";
 
-// The members of a class in which arrays are.
+// The members of a class that contain arrays.
 struct ClassRow {
   std::string_view name;
   std::string_view member;
   bool array = false;  // the member is the text of an array
-  bool read = true;    // else its arrays are listed, and not read
+  bool read = true;    // false: its arrays are listed but cannot be read
 };
 
 // clang-format off
@@ -69,8 +69,8 @@ constexpr auto kClasses = std::to_array<ClassRow>({
 
 // clang-format on
 
-// An array and the names on the way to it, the outermost last.
-struct Found {
+// An array with the names on the path to it, outermost last.
+struct NamedArray {
   std::vector<std::string> path;
   PolygraphyArray array;
 };
@@ -80,12 +80,12 @@ struct Text {
   bool escaped = false;
 };
 
-// A member of an object, by its name; or an item of a list, by its number.
+// A member of an object with its name, or an item of a list with its number.
 struct Part {
   std::string name;
-  std::optional<Text> text;  // it is a string
-  std::vector<Found> found;  // what is in it
-  bool named = false;        // a list of a name and what has it
+  std::optional<Text> text;       // set if it is a string
+  std::vector<NamedArray> found;  // arrays in it
+  bool named = false;             // a list of a name and its value
 };
 
 class ArrayFinder {
@@ -114,9 +114,9 @@ class ArrayFinder {
   Result<Part> take_object(std::uint64_t at) {
     std::vector<Part> members;
     std::string class_name;
-    std::set<std::string> others;  // members in which there is no array
+    std::set<std::string> others;  // members without an array
     BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
-      if (!name.kept)
+      if (!name.complete)
         return reader_.wrong(name.extent.offset, "a name is too long to be that of a tensor");
       std::string member(name.text);
       BTF_ASSIGN(const JsonToken value, reader_.next());
@@ -154,12 +154,12 @@ class ArrayFinder {
     }
     part.found = std::move(held->found);
     if (!row->read)
-      for (Found& found : part.found) found.array.foreign = row->name;
+      for (NamedArray& found : part.found) found.array.foreign = row->name;
     return part;
   }
 
-  static Found array_of(const Part& member, const ClassRow& row) {
-    Found found;
+  static NamedArray array_of(const Part& member, const ClassRow& row) {
+    NamedArray found;
     found.array.text = member.text->extent;
     found.array.escaped = member.text->escaped;
     if (!row.read) found.array.foreign = row.name;
@@ -193,26 +193,26 @@ class ArrayFinder {
     return part;
   }
 
-  static void append(Part& from, const std::string& name, std::vector<Found>& to) {
-    for (Found& found : from.found) {
+  static void append(Part& from, const std::string& name, std::vector<NamedArray>& to) {
+    for (NamedArray& found : from.found) {
       found.path.push_back(name);
       to.push_back(std::move(found));
     }
   }
 
-  // Runner and iteration are said only where there are several.
-  static std::vector<PolygraphyArray> named(std::vector<Found> all) {
+  // Runner and iteration are only part of names if there are several.
+  static std::vector<PolygraphyArray> named(std::vector<NamedArray> all) {
     std::size_t longest = 0;
-    for (const Found& found : all) longest = std::max(longest, found.path.size());
+    for (const NamedArray& found : all) longest = std::max(longest, found.path.size());
     std::vector<bool> said(longest, true);
     for (std::size_t level = 1; level < longest; ++level) {
       std::set<std::string_view> names;
-      for (const Found& found : all)
+      for (const NamedArray& found : all)
         names.insert(level < found.path.size() ? std::string_view(found.path[level]) : "");
       said[level] = names.size() > 1;
     }
     std::vector<PolygraphyArray> arrays;
-    for (Found& found : all) {
+    for (NamedArray& found : all) {
       for (std::size_t level = found.path.size(); level-- > 0;)
         if (said[level])
           found.array.name += (found.array.name.empty() ? "" : "/") + found.path[level];
@@ -229,7 +229,7 @@ Result<std::vector<PolygraphyArray>> read_polygraphy_arrays(const ByteSource& so
   return ArrayFinder(source).run();
 }
 
-// An array in its text: a .npy, or an archive of which the first array counts.
+// The decoded text of an array: a .npy, or an archive of which the first array is used.
 struct Content {
   std::unique_ptr<ByteSource> bytes;
   std::unique_ptr<TensorReader> reader;
@@ -239,11 +239,11 @@ class PolygraphyReader final : public TensorReader {
  public:
   PolygraphyReader(const ByteSource& source, std::vector<PolygraphyArray> arrays,
                    const OpenOptions& options)
-      : source_(source), arrays_(std::move(arrays)), told_(options) {}
+      : source_(source), arrays_(std::move(arrays)), overrides_(options) {}
 
   Status check_told() const {
-    return told_.check(arrays_.size(), [&](std::uint64_t index) -> Status {
-      BTF_TRY(open_text(arrays_[index], told_.of_all()));
+    return overrides_.check(arrays_.size(), [&](std::uint64_t index) -> Status {
+      BTF_TRY(open_text(arrays_[index], overrides_.of_all()));
       return {};
     });
   }
@@ -283,10 +283,11 @@ class PolygraphyReader final : public TensorReader {
  private:
   Result<Content> open(std::uint64_t index) const {
     const PolygraphyArray& array = arrays_[index];
-    const TensorSpec* const named = told_.of(array.name);
-    auto content = open_text(array, named != nullptr ? std::optional(*named) : told_.of_all());
-    // A spec for all is used where it fits.
-    if (!content && named == nullptr && told_.of_all()) content = open_text(array, std::nullopt);
+    const TensorSpec* const named = overrides_.of(array.name);
+    auto content = open_text(array, named != nullptr ? std::optional(*named) : overrides_.of_all());
+    // A spec for all arrays is used where it fits.
+    if (!content && named == nullptr && overrides_.of_all())
+      content = open_text(array, std::nullopt);
     if (content) return content;
     return std::unexpected(
         content.error().within("array '" + json_shown(arrays_[index].name) + "'"));
@@ -313,7 +314,7 @@ class PolygraphyReader final : public TensorReader {
   static std::string why_foreign(const PolygraphyArray& array) {
     return array.foreign == "Tensor" ? "it is a tensor of torch, which is not read from such a file"
                                      : "it is bytes of a vectorised binding (" + array.foreign +
-                                           "), whose layout is not said";
+                                           "), whose layout is unknown";
   }
 
   TensorInfo foreign(std::uint64_t index) const {
@@ -332,7 +333,7 @@ class PolygraphyReader final : public TensorReader {
 
   const ByteSource& source_;
   std::vector<PolygraphyArray> arrays_;
-  DtypeOverrides told_;
+  DtypeOverrides overrides_;
   mutable std::map<std::uint64_t, Content> contents_;  // of arrays that are used
 };
 
@@ -341,7 +342,7 @@ class PolygraphyReader final : public TensorReader {
 Result<bool> recognizes_polygraphy(const ByteSource& source, const OpenRequest&) {
   BTF_ASSIGN(const bool json, begins_as_json(source));
   if (!json) return false;
-  // The mark comes last in what Polygraphy writes: behind the first array, or at the very end.
+  // Polygraphy writes the marker last: after the first array, or at the very end.
   const auto marked = [](std::string_view text) {
     return text.contains("\"polygraphy_class\"") ||
            text.contains("\"__polygraphy_encoded_ndarray\"");
@@ -374,7 +375,8 @@ Status check_polygraphy(const TensorFile& file, const FindingSink& report) {
 
 namespace {
 
-// The text around arrays, as Python's json writes it with an indent of 4. '@' is the name.
+// The text around arrays, as Python's json writes it with an indent of 4. '@' is replaced by the
+// name.
 struct Frame {
   std::string_view before;
   std::string_view before_array;
@@ -511,11 +513,11 @@ class PolygraphyWriter final : public TensorWriter {
   bool as_uint_;
   std::set<std::string> names_;
   Checked total_ = 0;
-  std::uint64_t written_ = 0;  // records
-  std::uint64_t offset_ = 0;   // of what comes next
-  std::uint64_t bytes_ = 0;    // of the .npy that is written
+  std::uint64_t written_ = 0;  // number of records
+  std::uint64_t offset_ = 0;   // of the next byte
+  std::uint64_t bytes_ = 0;    // size of the current .npy
   std::optional<Base64Sink> text_;
-  std::unique_ptr<ByteSink> spread_;  // 4-bit codes, a byte each
+  std::unique_ptr<ByteSink> spread_;  // for 4-bit codes with one byte each
 };
 
 }  // namespace

@@ -10,14 +10,14 @@ namespace btf {
 
 Result<bool> recognizes_polygraphy(const ByteSource& source, const OpenRequest& request);
 
-// A spec tells the dtype of those arrays whose own says only how wide they are.
+// A spec gives the dtype of arrays whose own type only has a width.
 Result<std::unique_ptr<TensorReader>> open_polygraphy(const ByteSource& source,
                                                       const OpenRequest& request);
 
-// Reads all arrays: only so their text is known to be base64.
+// Reads all arrays, since only that verifies that their text is base64.
 Status check_polygraphy(const TensorFile& file, const FindingSink& report);
 
-// For "polygraphy run --load-outputs", and for --load-inputs.
+// Writers for "polygraphy run --load-outputs" and for --load-inputs.
 std::unique_ptr<TensorWriter> polygraphy_outputs_writer(const WriteRequest& request);
 std::unique_ptr<TensorWriter> polygraphy_inputs_writer(const WriteRequest& request);
 

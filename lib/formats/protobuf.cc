@@ -32,7 +32,7 @@ std::expected<Varint, ProtoFault> read_varint(std::span<const std::byte> bytes) 
   const std::size_t most = std::min(bytes.size(), kLongestVarint);
   while (varint.bytes < most) {
     const auto byte = std::to_integer<std::uint64_t>(bytes[varint.bytes]);
-    // The tenth byte has one bit left.
+    // Only one bit of the tenth byte is used.
     if (varint.bytes + 1 == kLongestVarint && byte > 1)
       return std::unexpected(ProtoFault::too_large);
     varint.value |= (byte & 0x7f) << (7 * varint.bytes);
@@ -84,7 +84,7 @@ Status PackedVarints::fill() {
 
 namespace {
 
-// As in Google's libraries.
+// The same limit as in Google's libraries.
 constexpr unsigned kDeepest = 100;
 
 std::uint64_t width_of(ProtoType type) { return type == ProtoType::fixed64 ? 8 : 4; }
@@ -117,7 +117,7 @@ class MessageCheck {
                          std::to_string(kDeepest) + " others");
   }
 
-  // Numbers one behind the other.
+  // Numbers in packed form.
   Status packed(const ProtoReader& reader, const ProtoField& field, ProtoType type) {
     if (type != ProtoType::varint) {
       if (field.content.size() % width_of(type) == 0) return {};
@@ -129,7 +129,7 @@ class MessageCheck {
       const std::uint64_t some = std::min(Window::kBytes, field.content.end - at);
       BTF_ASSIGN(const std::byte* const bytes, window_.at(at, some));
       std::size_t done = 0;
-      // A number that the block cuts off is read with the next.
+      // A number at the end of the block is read with the next block.
       while (done < some && (some - done >= kLongestVarint || at + some == field.content.end)) {
         const auto number = read_varint({bytes + done, some - done});
         if (!number)

@@ -1,10 +1,10 @@
-// The wire format of protocol buffers: a message is a sequence of fields, each after a tag.
+// The wire format of protocol buffers: a message is a sequence of fields, each with a tag.
 //
 //   TAG = varint (number << 3 | type)
-//   type 0: a varint; 1: 8 bytes; 2: a varint, and as many bytes as it says; 5: 4 bytes
+//   type 0: a varint; 1: 8 bytes; 2: a varint and that many bytes; 5: 4 bytes
 //
-// A varint has seven bits in a byte, the lowest first; the highest bit of a byte says that another
-// follows.
+// A varint has seven bits in each byte, the lowest first; the high bit of a byte means that another
+// byte follows.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,11 @@ std::string_view proto_type_name(ProtoType type);
 
 // Errors in the first bytes of a field.
 enum class ProtoFault : std::uint8_t {
-  cut_off,      // they end before they say all
+  cut_off,      // the bytes end too early
   too_large,    // a varint of more than 64 bits
-  number_zero,  // no field has this number
+  number_zero,  // fields are numbered from 1
   number_large,
-  group,  // types 3 and 4, which nothing has used for long
+  group,  // types 3 and 4, which are obsolete
   unknown_type,
 };
 
@@ -43,28 +43,29 @@ inline constexpr std::size_t kLongestProtoHead = 2 * kLongestVarint;
 
 struct Varint {
   std::uint64_t value = 0;
-  std::size_t bytes = 0;  // that it takes
+  std::size_t bytes = 0;  // its length
 };
 
 std::expected<Varint, ProtoFault> read_varint(std::span<const std::byte> bytes);
 void append_varint(std::string& to, std::uint64_t value);
 
-// A tag and what follows up to the content.
+// A tag and what follows it before the content.
 struct ProtoHead {
   std::uint64_t number = 0;
   ProtoType type{};
-  std::uint64_t value = 0;   // of a varint
-  std::uint64_t length = 0;  // of the content behind the head; none of a varint
-  std::size_t bytes = 0;     // of the head
+  std::uint64_t value = 0;   // for a varint
+  std::uint64_t length = 0;  // of the content after the head; 0 for a varint
+  std::size_t bytes = 0;     // length of the head
 };
 
-// Reads the bytes there are; kLongestProtoHead are enough.
+// Reads a head from the beginning of `bytes`; kLongestProtoHead bytes are always enough.
 std::expected<ProtoHead, ProtoFault> read_proto_head(std::span<const std::byte> bytes);
 
-// The fields of a message one by one. No message is held: the content of a field is skipped, or
+// Iterates over the fields of a message without holding it: the content of a field is skipped, or
+// read from its range.
 // read from where it is said to be.
 
-// Bytes of the source.
+// A range of bytes of the source.
 struct ProtoRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -75,9 +76,9 @@ struct ProtoRange {
 struct ProtoField {
   std::uint64_t number = 0;
   ProtoType type{};
-  std::uint64_t at = 0;     // where its tag is
-  std::uint64_t value = 0;  // of a varint
-  ProtoRange content{};     // of the others; lies inside the message
+  std::uint64_t at = 0;     // offset of its tag
+  std::uint64_t value = 0;  // for a varint
+  ProtoRange content{};     // for other types; within the message
 };
 
 struct ProtoMessage;
@@ -87,11 +88,11 @@ struct ProtoRule {
   std::uint8_t number = 0;
   std::string_view name;
   ProtoType type{};
-  bool repeated = false;                  // numbers then stand one by one, or packed as bytes
-  const ProtoMessage* message = nullptr;  // of bytes that are one
+  bool repeated = false;                  // may occur several times; numbers may also be packed
+  const ProtoMessage* message = nullptr;  // for a field that is a message
 };
 
-// Fields that are not in `rules` are skipped. Numbers of rules are below 32.
+// Fields without a rule are skipped. Numbers of rules must be below 32.
 struct ProtoMessage {
   std::string_view name;
   std::span<const ProtoRule> rules;
@@ -99,16 +100,17 @@ struct ProtoMessage {
 
 class ProtoReader {
  public:
-  // The window outlives it, and others may use it in between. The message lies in its source.
+  // The window must outlive the reader; others may use it in between. The message must be within
+  // its source.
   ProtoReader(Window& window, ProtoRange message, const ProtoMessage& kind)
       : window_(window), message_(message), kind_(kind), at_(message.begin) {}
 
-  // False: the message has ended. An error: it is no message, a known field is of another type, or
-  // one that is not repeated occurs twice. Programs that merge those, or take the last, would see
-  // something else than others.
+  // Returns false at the end of the message. An error if it is not a message, or if a known field
+  // has a wrong type or occurs twice without being repeated: some programs merge such fields and
+  // some take the last one.
   Result<bool> next(ProtoField& field);
 
-  // For messages: "raw_data of the TensorProto at byte 12".
+  // Describes a field for messages: "raw_data of the TensorProto at byte 12".
   std::string field_text(const ProtoField& field) const;
 
  private:
@@ -120,10 +122,10 @@ class ProtoReader {
   ProtoRange message_;
   const ProtoMessage& kind_;
   std::uint64_t at_;
-  std::uint32_t seen_ = 0;  // fields, by their numbers
+  std::uint32_t seen_ = 0;  // bits of field numbers
 };
 
-// Calls `take` with every field of a message. An error of it ends that.
+// Calls `take` with every field of a message; stops at an error.
 template <typename Take>
 Status for_each_field(Window& window, const ProtoRange& message, const ProtoMessage& kind,
                       const Take& take) {
@@ -136,21 +138,21 @@ Status for_each_field(Window& window, const ProtoRange& message, const ProtoMess
   }
 }
 
-// Is it a message, and are those within it, whatever is passed over otherwise? An error says where
-// not, also where they stand deeper in one another than programs follow.
+// Checks that the range is a message, and all messages in it, including fields that are skipped
+// otherwise. An error also if messages are nested too deep.
 Status check_message(Window& window, const ProtoRange& message, const ProtoMessage& kind);
 
-// The content of a field as text; `most` bytes of it at most, more are an error.
+// The content of a field as text. An error if it has more than `most` bytes.
 Result<std::string> proto_text(Window& window, const ProtoRange& content, std::uint64_t most,
                                const std::string& what);
 
-// Varints that stand one behind the other, of any number: read in blocks.
+// Reads any number of packed varints in blocks.
 
 class PackedVarints {
  public:
   PackedVarints(const ByteSource& source, ProtoRange range) : source_(source), range_(range) {}
 
-  // Nothing: the range has ended.
+  // Unset at the end of the range.
   Result<std::optional<std::uint64_t>> next() {
     if (end_ - at_ < kLongestVarint && range_.size() > 0) {
       const Status filled = fill();
@@ -171,7 +173,7 @@ class PackedVarints {
   Status fill();
 
   const ByteSource& source_;
-  ProtoRange range_;  // what is not in the block yet
+  ProtoRange range_;  // the rest, which is not in the block yet
   std::vector<std::byte> block_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;

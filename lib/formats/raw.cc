@@ -26,8 +26,8 @@ class RawReader final : public TensorReader {
   TensorInfo info_;
 };
 
-// Other specs with these dims and this size: the same dtype in other layouts, and other
-// dtypes in the same layout; failing that, any pair.
+// Other specs with these dims that have this size: the same dtype in other layouts, and other
+// dtypes in the same layout; if there are none, any pair.
 std::string other_types_of_size(const TensorSpec& spec, std::uint64_t bytes) {
   std::vector<std::string> names;
   const auto try_pair = [&](const DTypeInfo& dtype, const LayoutSpec& layout) {
@@ -54,7 +54,7 @@ std::string said(const TensorSpec& spec) {
          (spec.strided ? " with these strides" : " in " + std::string(btf::spec(spec.layout).name));
 }
 
-// Strides say where the last element ends, and not whether the padding behind it is there too.
+// Strides determine where the last element ends, but not whether padding follows it.
 std::uint64_t padded_elements(const StridedLayout& storage) {
   Checked most = storage.storage_elements;
   for (const StorageAxis& axis : storage.axes) {
@@ -80,7 +80,7 @@ Result<TensorSpec> spec_of(const OpenRequest& request) {
 
 struct RawSize {
   std::uint64_t needed = 0;  // up to the last element
-  std::uint64_t padded = 0;  // with what is behind it; strides do not say whether it is there
+  std::uint64_t padded = 0;  // including the padding after it, which strides leave open
 };
 
 RawSize size_of(const TensorSpec& spec) {
@@ -132,7 +132,7 @@ Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
   return std::make_unique<RawReader>(std::move(info));
 }
 
-// A file of the right size is all that can be asked for.
+// There is nothing to check beyond the size.
 Status check_raw(const TensorFile&, const FindingSink&) { return {}; }
 
 namespace {
@@ -153,8 +153,8 @@ class RawWriter final : public TensorWriter {
                   "raw bytes hold no COO; a layout such as kLINEAR is needed");
     if (name_ && (name_->dtype != record.dtype || name_->dims != record.dims))
       return fail(ErrorCode::refused,
-                  "the name of the output says " + std::string(info(name_->dtype).name) + " " +
-                      dims_text(name_->dims) + ", the result is " +
+                  "the name of the output stands for " + std::string(info(name_->dtype).name) +
+                      " " + dims_text(name_->dims) + ", the result is " +
                       std::string(info(record.dtype).name) + " " + dims_text(record.dims));
     bytes_ = record.payload;
     return {};

@@ -1,4 +1,4 @@
-// Bytes without a header: one tensor, described by a spec or by the name that trtexec gave a dump.
+// Files without a header: one tensor, described by a spec or by the name that trtexec gave it.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace btf {
 
-// With the padding behind the last element.
+// Including the padding after the last element.
 std::optional<std::uint64_t> raw_bytes(const OpenRequest& request);
 Result<bool> recognizes_raw(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,

@@ -1,5 +1,5 @@
-// The types of safetensors, in the order in which its reference counts them: tensors are written by
-// it, the last type first.
+// Reads and writes safetensors. The table of types has the order of the reference implementation,
+// which sorts tensors by it, the last type first.
 #include "formats/safetensors.h"
 
 #include <algorithm>
@@ -43,43 +43,44 @@ constexpr auto kSafetensorsTypes = std::to_array<SafetensorsType>(
      {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
      {"I64", 64},        {"U64", 64}});
 
-// The header of a safetensors file: JSON that says of each tensor what it is and where.
+// The header of a safetensors file: JSON with the dtype, shape and place of each tensor.
 //
 //   FILE = u64 N, N bytes of JSON, data
 //   JSON = {"NAME":{"dtype":"F16","shape":[2,3],"data_offsets":[BEGIN,END]}, ..}, offsets into the
 //   data;
 //          "__metadata__" is an object of texts
 
-constexpr std::uint64_t kSafetensorsWord = 8;  // bytes of N; the header is padded to it
+// Length of N; the header is padded to a multiple of it.
+constexpr std::uint64_t kSafetensorsWord = 8;
 constexpr std::uint64_t kLongestSafetensorsHeader = 100'000'000;
 constexpr std::string_view kSafetensorsMetadata = "__metadata__";
 
-// A tensor, as small as can be: there may be millions. Texts stay in the file, and these say where,
-// from its start.
+// As small as possible, since there may be millions. Texts stay in the file; these are their
+// offsets in the file.
 struct SafetensorsEntry {
-  std::uint32_t name_at = 0;  // behind the quote
+  std::uint32_t name_at = 0;  // after the quote
   std::uint32_t name_bytes = 0;
-  std::uint32_t shape_at = 0;  // the bracket
+  std::uint32_t shape_at = 0;  // of the bracket
   std::uint32_t shape_bytes = 0;
-  std::uint32_t dtype_at = 0;  // behind the quote
-  std::uint8_t type = 0;       // its index in kSafetensorsTypes; kUnknownType
-  std::uint64_t begin = 0;     // of its bytes in the data
+  std::uint32_t dtype_at = 0;  // after the quote
+  std::uint8_t type = 0;       // index in kSafetensorsTypes, or kUnknownType
+  std::uint64_t begin = 0;     // offset in the data
   std::uint64_t end = 0;
 };
 
 constexpr std::uint8_t kUnknownType = 0xff;
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  // in the order of their bytes
+  std::vector<SafetensorsEntry> entries;  // sorted by offset
   std::optional<JsonExtent> metadata;
   std::uint64_t data_offset = 0;
 };
 constexpr std::size_t kSafetensorsStart = 64;
 
-// Bytes of the header with the 8 in front of it; an error if no file has that many.
+// The size of the header including the 8 bytes before it; an error if it is too large.
 Result<std::uint64_t> safetensors_data_offset(std::string_view start);
 
-// JsonOptions for texts of the header.
+// The options for parsing texts of the header.
 JsonOptions safetensors_json();
 
 Result<std::string> safetensors_name(const ByteSource& source, const SafetensorsEntry& entry);
@@ -104,7 +105,7 @@ std::optional<std::uint8_t> place(const Range& range, const Value& value, Projec
   return static_cast<std::uint8_t>(found - range.begin());
 }
 
-// Its index in the table.
+// The index in the table.
 std::optional<std::uint8_t> find_safetensors_type(std::string_view name) {
   return place(kSafetensorsTypes, name, &SafetensorsType::name);
 }
@@ -113,7 +114,7 @@ std::optional<std::uint8_t> safetensors_type_of(DType dtype) {
   return place(dtypes_of_types(), std::optional(dtype));
 }
 
-// Nothing: no dtype stands for it.
+// Unset if there is no corresponding dtype.
 std::optional<DType> dtype_of(const SafetensorsType& type) {
   return dtypes_of_types()[static_cast<std::size_t>(&type - kSafetensorsTypes.data())];
 }
@@ -125,7 +126,7 @@ std::string_view trimmed_json(std::string_view text) {
   return text;
 }
 
-// Bits of an element by its name, where no more is known of the type: "F6_E2M3", "C128".
+// The bits of an element according to the name of an unknown type: "F6_E2M3", "C128".
 std::uint64_t bits_in_name(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_of("0123456789"), name.size()));
   std::uint64_t bits = 0;
@@ -141,14 +142,14 @@ std::string bytes_belong(std::uint64_t begin, std::uint64_t end) {
   return "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " belong to no tensor";
 }
 
-// A tensor's members in the header, as far as they were read.
+// The members of a tensor that have been read.
 struct Members {
-  std::string quoted;  // its name, for messages
+  std::string quoted;  // its name for messages
   std::string dtype;
   bool typed = false;
   bool shaped = false;
   bool placed = false;
-  Checked elements = 1;  // of the dims that are not 0
+  Checked elements = 1;  // product of the dims that are not 0
   bool empty = false;
 };
 
@@ -161,7 +162,7 @@ class Parser {
   Status run(SafetensorsHeader& header) {
     BTF_TRY(reader_.expect(JsonKind::object_begin, "it"));
     BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
-      if (name.kept && name.text == kSafetensorsMetadata) return take_metadata(header);
+      if (name.complete && name.text == kSafetensorsMetadata) return take_metadata(header);
       BTF_ASSIGN(const SafetensorsEntry entry, take_tensor(name));
       header.entries.push_back(entry);
       return {};
@@ -173,7 +174,7 @@ class Parser {
  private:
   Status take_metadata(SafetensorsHeader& header) {
     BTF_ASSIGN(const JsonToken begin, reader_.next());
-    // The reference takes null for none.
+    // The reference implementation accepts null.
     if (begin.kind == JsonKind::null) return {};
     if (begin.kind != JsonKind::object_begin)
       return reader_.wrong(
@@ -292,7 +293,7 @@ class Parser {
                          std::to_string(found));
   }
 
-  // "tensor 'x' is U8 [2, 3]", with the dims as they stand.
+  // "tensor 'x' is U8 [2, 3]", with the dims as written.
   Result<std::string> described(const Members& tensor, const SafetensorsEntry& entry) const {
     constexpr std::uint32_t kShown = 100;
     std::string dims(std::min(kShown, entry.shape_bytes), '\0');
@@ -337,14 +338,14 @@ JsonOptions safetensors_json() {
   return {.finding = "safetensors-header", .whole = "the header", .keep = 4096};
 }
 
-// Could this be the beginning of a safetensors file, and of no BTF file that can be read? `start`:
-// the first bytes of it, as many as there are up to kSafetensorsStart.
+// Returns true if the bytes could begin a safetensors file but not a readable BTF file. `start` has
+// up to kSafetensorsStart bytes.
 bool has_safetensors_start(std::string_view start) {
   if (start.size() < kSafetensorsWord + 2) return false;
   const std::string_view text = start.substr(kSafetensorsWord);
   const bool no_count =
       start.substr(0, kSafetensorsWord) == std::string_view("\0\0\0\0\0\0\0\0", kSafetensorsWord);
-  // The first offset of a BTF file has a byte of 0, which JSON has not.
+  // The first offset of a BTF file has a zero byte, which JSON cannot have.
   if (no_count || text.substr(0, kSafetensorsWord).contains('\0')) return false;
   std::string_view json = trimmed_json(text);
   if (json.empty()) return safetensors_data_offset(start).has_value();
@@ -372,9 +373,8 @@ Result<std::string> safetensors_name(const ByteSource& source, const Safetensors
   return json_string_at(source, {entry.name_at, entry.name_bytes});
 }
 
-// All that the header says, checked against itself: every size is what dtype and shape need, and
-// the data are the tensors' one behind the other. Not against the size of the file, which has the
-// header.
+// Reads the whole header and checks it for consistency: every size must be what dtype and shape
+// require, and the tensors' data must be adjacent. Does not compare it with the size of the file.
 Result<SafetensorsHeader> read_safetensors_header(const ByteSource& source) {
   std::string start(std::min<std::uint64_t>(kSafetensorsWord, source.size()), '\0');
   BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
@@ -394,7 +394,7 @@ Result<SafetensorsHeader> read_safetensors_header(const ByteSource& source) {
 
 class SafetensorsBound final : public StreamBound {
  public:
-  // The whole header is read at once, when it is there.
+  // Reads the whole header at once when it is complete.
   Status take(const ByteSource& content, ContentExtent& extent) override {
     if (header_bytes_ == 0) {
       BTF_ASSIGN(const std::string start, first_bytes(content));
@@ -411,7 +411,7 @@ class SafetensorsBound final : public StreamBound {
       extent.need(*end);
     return {};
   }
-  std::string_view whose() const override { return "its safetensors header"; }
+  std::string_view subject() const override { return "its safetensors header"; }
   std::uint64_t needed(const ContentExtent& extent) const override { return extent.least(); }
   std::uint64_t least(const ContentExtent& extent, const ByteSource&,
                       std::uint64_t frames) const override {
@@ -425,7 +425,8 @@ class SafetensorsBound final : public StreamBound {
   }
 
  private:
-  std::uint64_t header_bytes_ = 0;  // with the length in front; kUnlimited: nothing more to read
+  // Including the length before it; kUnlimited if nothing more is to be read.
+  std::uint64_t header_bytes_ = 0;
 };
 
 }  // namespace
@@ -501,11 +502,11 @@ class SafetensorsReader final : public TensorReader {
     return header_.data_offset + header_.entries[index].begin;
   }
 
-  // The header says that none shares bytes with another, or it is refused.
+  // Headers in which tensors share bytes are refused.
   bool overlap_is_settled() const override { return true; }
 
  private:
-  // Reads the dims again: only their product was kept.
+  // Reads the dims again, since only their product was stored.
   Result<Dims> dims_of(const SafetensorsEntry& entry) const {
     JsonReader reader(texts_, {entry.shape_at, entry.shape_bytes}, safetensors_json());
     BTF_TRY(reader.expect(JsonKind::array_begin, "the shape"));
@@ -529,11 +530,11 @@ class SafetensorsReader final : public TensorReader {
   }
 
   const ByteSource& source_;
-  WindowSource texts_;  // names and shapes, which are read again and again
+  WindowSource texts_;  // names and shapes, which are read repeatedly
   SafetensorsHeader header_;
 };
 
-// The data against what there is of them.
+// Compares the end of the data with the size of the file.
 Status check_end(const ByteSource& source, const SafetensorsHeader& header) {
   const std::uint64_t data = header.entries.empty() ? 0 : header.entries.back().end;
   const Checked end = checked_add(header.data_offset, data);
@@ -555,12 +556,12 @@ Status check_end(const ByteSource& source, const SafetensorsHeader& header) {
 }  // namespace
 
 Result<bool> recognizes_safetensors(const ByteSource& source, const OpenRequest& request) {
-  // No more than the first frame of what is compressed.
+  // Only reads the first frame of a compressed file.
   const std::uint64_t known = std::min(source.size(), source.read_ahead_end(0));
   std::string start(std::min<std::uint64_t>(kSafetensorsStart, known), '\0');
   BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
   if (has_safetensors_start(start)) return true;
-  // By its name only where a header may be as long as it says.
+  // The name only counts if the length of the header is plausible.
   if (!ends_in(content_name(request.path), kSafetensorsEnding)) return false;
   if (start.size() >= kSafetensorsWord && !safetensors_data_offset(start)) return false;
   BTF_ASSIGN(const bool other, could_be_btf(source));
@@ -577,14 +578,14 @@ Result<std::unique_ptr<TensorReader>> open_safetensors(const ByteSource& source,
   return std::make_unique<SafetensorsReader>(source, std::move(header));
 }
 
-// All other errors keep the file from being opened.
+// All other errors prevent the file from being opened.
 Status check_safetensors(const TensorFile& file, const FindingSink& report) {
   return check_tensors(file, "unknown-dtype", report);
 }
 
 namespace {
 
-// The metadata that the reference always writes; some readers refuse a file without it.
+// Metadata that the reference always writes; some readers require it.
 constexpr const char* kFormat = "format";
 constexpr std::string_view kFormatOfPyTorch = "pt";
 
@@ -620,7 +621,7 @@ class SafetensorsWriter final : public TensorWriter {
 
   void describe(const FileAttributes& attributes) override { metadata_ = attributes.metadata; }
 
-  // As the reference writes them: the wider types first, so that all are aligned, and by name.
+  // Like the reference: wider types first, so that all are aligned, then by name.
   std::vector<std::size_t> own_order() const override {
     std::vector<std::size_t> order(tensors_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -672,7 +673,7 @@ class SafetensorsWriter final : public TensorWriter {
                        "', of which a safetensors file can hold one");
   }
 
-  // With its length in front, and spaces behind it up to a multiple of 8.
+  // Including the length before it and padding to a multiple of 8.
   Result<std::string> header() const {
     BTF_TRY(check_names());
     std::string text(kSafetensorsWord, '\0');

@@ -1,4 +1,4 @@
-// safetensors: many tensors with names behind one JSON header.
+// safetensors: many named tensors after a JSON header.
 #pragma once
 
 #include <memory>

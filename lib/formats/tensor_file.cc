@@ -1,4 +1,5 @@
-// A file as a manifest describes it: one tensor of several, under another name.
+// Opening a file: its bytes, its format, and its tensors, possibly as an entry of a manifest
+// describes them.
 #include "formats/tensor_file.h"
 
 #include <fcntl.h>
@@ -101,8 +102,7 @@ std::string count_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " tensor" : " tensors");
 }
 
-// The source without what stands before the entry's bytes and behind them; the source itself if
-// the entry does not say where it begins.
+// The source limited to the entry's bytes; the source itself if the entry has no offset.
 Result<std::unique_ptr<ByteSource>> entry_source(std::unique_ptr<ByteSource> source,
                                                  const OpenRequest& request) {
   const auto& entry = request.options.entry;
@@ -120,7 +120,7 @@ Result<std::unique_ptr<ByteSource>> entry_source(std::unique_ptr<ByteSource> sou
   return piecewise_source(std::move(pieces));
 }
 
-// `reader` itself if there is no entry.
+// Returns `reader` itself if there is no entry.
 Result<std::unique_ptr<TensorReader>> entry_reader(std::unique_ptr<TensorReader> reader,
                                                    const OpenRequest& request) {
   const auto& entry = request.options.entry;
@@ -139,7 +139,7 @@ Result<std::unique_ptr<TensorReader>> entry_reader(std::unique_ptr<TensorReader>
   return std::make_unique<EntryReader>(std::move(reader), *entry, only);
 }
 
-// "PyTorch files are", "a file of vectors is": what goes in front of "not written".
+// The subject of "not written": "PyTorch files are", "a file of vectors is".
 std::string files_called(std::string_view title) {
   for (const std::string_view word : {" file", " model", " engine", " checkpoint"})
     if (title.ends_with(word)) return std::string(title.substr(title.find(' ') + 1)) + "s are";
@@ -150,7 +150,7 @@ std::string written_names() {
   return name_list(formats() | std::views::filter(&FormatRow::writer));
 }
 
-// A name is read by other tools, or by people, who would not get what it says.
+// Other tools and people rely on extensions, so a wrong one is refused.
 Status check_name(const WriteRequest& request, const std::optional<FileEnding>& ending,
                   const FormatRow& row) {
   const auto refuse = [&](std::string_view named, const std::string& written) -> Status {
@@ -175,11 +175,11 @@ Status check_name(const WriteRequest& request, const std::optional<FileEnding>& 
   return {};
 }
 
-// An empty file, or a stand-in for one.
-Status refuse_stand_ins(const ByteSource& source) {
+// Refuses empty files and placeholders.
+Status refuse_placeholders(const ByteSource& source) {
   if (source.size() == 0 && !source.more_follows())
     return malformed("file-too-short", 0, "is empty: 0 bytes");
-  BTF_ASSIGN(const auto kind, find_stand_in(source));
+  BTF_ASSIGN(const auto kind, find_placeholder(source));
   return kind ? fail(ErrorCode::unsupported, kind->text) : Status();
 }
 
@@ -218,10 +218,10 @@ std::optional<std::uint64_t> expected_bytes(const OpenRequest& request) {
 }
 
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
-  // As many bytes as were said are these, whatever they look like.
+  // A file of exactly the expected size is what the spec says, whatever it looks like.
   const std::optional<std::uint64_t> expected = expected_bytes(request);
   if (!source.more_follows() && expected == source.size()) return &format_with(kUndescribed);
-  if (!expected || source.size() > 0) BTF_TRY(refuse_stand_ins(source));
+  if (!expected || source.size() > 0) BTF_TRY(refuse_placeholders(source));
   for (const FormatRow& row : formats()) {
     if (&row == &default_format()) BTF_TRY(check_btf_at_all(source, request));
     BTF_ASSIGN(const bool recognized, row.recognizes(source, request));
@@ -237,7 +237,7 @@ std::vector<std::string_view> output_formats() {
   return names;
 }
 
-// The names of formats that may be meant by `word`.
+// Suggests formats for a mistyped `word`.
 std::string formats_meant(std::string_view word) {
   return did_you_mean(word, output_formats()) + "; there are " +
          name_list(formats() | std::views::filter(&FormatRow::writer));
@@ -268,7 +268,7 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request) {
 
 namespace {
 
-// Copies what cannot seek, as far as it can be wanted.
+// Copies an input that cannot seek, as far as it can be needed.
 Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
                                           std::optional<std::uint64_t> expected) {
   BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(expected));
@@ -276,7 +276,7 @@ Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::P
   for (;;) {
     BTF_ASSIGN(const std::uint64_t most, copy.most());
     const std::uint64_t wanted = most - copy.size();
-    // One byte more tells whether there are any.
+    // Reading one more byte shows whether there are more.
     const std::uint64_t some = std::clamp<std::uint64_t>(wanted, 1, buffer.size());
     BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
     const bool more_follows = got > 0 && wanted == 0;
@@ -287,7 +287,7 @@ Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::P
   }
 }
 
-// Front to back, with a look at the first bytes before they are taken.
+// Reads a stream front to back, and can look at the first bytes before consuming them.
 class Stream {
  public:
   explicit Stream(Descriptor fd) : fd_(std::move(fd)) {}
@@ -320,11 +320,11 @@ class Stream {
 
   Descriptor fd_;
   std::array<std::byte, zstd::kMagicBytes> start_{};
-  std::size_t end_ = 0;    // bytes of start_ that are there
-  std::size_t taken_ = 0;  // and of these, that were pulled
+  std::size_t end_ = 0;    // filled bytes of start_
+  std::size_t taken_ = 0;  // bytes of start_ that were pulled
 };
 
-// As it is, also if it is compressed.
+// Copies the bytes unchanged, also if they are compressed.
 Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descriptor fd) {
   Stream stream(std::move(fd));
   return spool(name, [&](std::span<std::byte> out) { return stream.pull(out); }, kUnlimited);
@@ -353,8 +353,8 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
                        {.compressed = true, .more_follows = unpacked.more_follows});
 }
 
-// Raw bytes may begin as zstd does. As many as were expected are taken as they are, unless they are
-// a whole zstd file with as much content.
+// Raw bytes may begin like zstd. If the size is the expected one, they are raw, unless they are a
+// complete zstd file whose content has the expected size.
 Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
                                                      std::unique_ptr<ByteSource> file,
                                                      std::optional<std::uint64_t> expected) {
@@ -366,7 +366,7 @@ Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
   return shared_source(shared);
 }
 
-// Its first bytes, up to this many.
+// Reads at most this many first bytes.
 Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
   BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(most));
   std::vector<std::byte> buffer(1U << 18);
@@ -394,7 +394,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
   BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
   if (!compressed) return spool(name, pull, expected);
   if (expected.value_or(kUnlimited) == kUnlimited) return open_zstd_stream(name, pull, expected);
-  // Does it end where raw bytes would?
+  // Check whether it ends where raw bytes would.
   BTF_ASSIGN(Spool start, beginning(pull, *expected + 1));
   if (start.size() <= *expected) {
     return open_zstd_or_raw(name, copied_source(name, std::move(start), {}), expected);
@@ -410,7 +410,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
   return open_zstd_stream(name, from_start, expected);
 }
 
-// Where whoever read before from standard input has left it.
+// The position at which another process may have left standard input.
 Result<std::uint64_t> position_of(const Descriptor& fd) {
   const off_t position = ::lseek(fd.get(), 0, SEEK_CUR);
   if (position < 0) return system_failure("find the position in the file");
@@ -470,7 +470,7 @@ struct TensorExtent {
   std::uint64_t tensor = 0;
 };
 
-// Tensors that share bytes, each with one that it shares them with.
+// Tensors that share bytes, each with one other tensor.
 using Overlaps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 std::uint64_t extent_end(const TensorInfo& tensor) {
@@ -491,15 +491,15 @@ std::optional<std::uint64_t> wanted_bytes(const OpenRequest& request) {
 
 struct TensorFile::State {
   std::string path;
-  std::string name;  // the base of the names of tensors
+  std::string name;  // base for the names of tensors
   const FormatRow* format = nullptr;
   std::unique_ptr<ByteSource> source;
   std::unique_ptr<TensorReader> reader;
-  mutable std::optional<Overlaps> overlaps;  // found at the first question
+  mutable std::optional<Overlaps> overlaps;  // computed when first needed
 
-  // Number of tensors, of those asked for in order, that share nothing with later ones.
+  // Number of tensors, requested in order so far, that overlap no later one.
   mutable std::uint64_t apart = 0;
-  mutable std::optional<bool> ascending;  // record offsets
+  mutable std::optional<bool> ascending;  // whether record offsets are ascending
 
   Status for_extents(const std::function<void(const TensorExtent&)>& take) const;
   Result<Overlaps> find_overlaps() const;
@@ -517,7 +517,8 @@ bool TensorFile::State::find_ascending() const {
   return true;
 }
 
-// Is this the next in order, or an earlier one, and does it end before all that follow begin?
+// Returns true if this is the next tensor in order, or an earlier one, and ends before all
+// following ones begin.
 bool TensorFile::State::next_without_overlap(const TensorInfo& tensor) const {
   if (tensor.index < apart) return true;
   if (tensor.index > apart) return false;
@@ -529,7 +530,8 @@ bool TensorFile::State::next_without_overlap(const TensorInfo& tensor) const {
   return true;
 }
 
-// Only the reader can judge a record that is not sound; trouble with the file is another matter.
+// Invalid records are skipped, since the reader reports them; an error only if the file cannot be
+// read.
 Status TensorFile::State::for_extents(const std::function<void(const TensorExtent&)>& take) const {
   for (std::uint64_t i = 0; i < reader->tensor_count(); ++i) {
     const auto info = reader->tensor(i);
@@ -544,7 +546,7 @@ Status TensorFile::State::for_extents(const std::function<void(const TensorExten
 Result<Overlaps> TensorFile::State::find_overlaps() const {
   std::uint64_t end = 0;
   bool in_order = true;
-  // Ascending records without overlap, the common case, need no list.
+  // Ascending records without overlap, the usual case, need no list.
   BTF_TRY(for_extents([&](const TensorExtent& extent) {
     in_order = in_order && extent.begin >= end;
     end = std::max(end, extent.end);
@@ -630,7 +632,7 @@ bool TensorFile::says_dims() const {
 }
 
 std::vector<std::string> TensorFile::other_files() const {
-  // A tensor that cannot be read has none that is of use.
+  // An unreadable tensor uses no other files.
   for (std::uint64_t i = 0; i < tensor_count(); ++i) static_cast<void>(state_->reader->tensor(i));
   return state_->reader->other_files();
 }
@@ -688,8 +690,8 @@ Status TensorFile::check_index(std::uint64_t index) const {
 
 Status TensorFile::name(TensorInfo& tensor, std::uint64_t index) const {
   const auto own = state_->reader->name(index);
-  // Damaged names leave tensors usable by their numbers; names that the system cannot read would
-  // not be missed.
+  // With damaged names, tensors remain usable by number. But if the system cannot read the names,
+  // that must be reported.
   if (!own && own.error().code == ErrorCode::io) return std::unexpected(about(index, own.error()));
   tensor.named = own && *own;
   tensor.name = tensor.named ? **own : derived_name(index);

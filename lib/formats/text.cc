@@ -1,4 +1,4 @@
-// The number of digits that a program printed numbers with.
+// Reads numbers in text, and finds how many digits they were printed with.
 #include "formats/text.h"
 
 #include <algorithm>
@@ -21,41 +21,40 @@
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
+#include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
-#include "formats/kept_contents.h"
 #include "formats/text_codes.h"
 
 namespace btf {
 namespace {
 
-// Few digits say that numbers are round rather than that they were rounded: fewer than these count
-// as exact.
-constexpr unsigned kMinDigits = 4;    // significant
-constexpr unsigned kMinDecimals = 3;  // behind the point, where all numbers have as many
+// Numbers with fewer digits than these are round rather than rounded, and count as exact.
+constexpr unsigned kMinDigits = 4;    // significant digits
+constexpr unsigned kMinDecimals = 3;  // after the point, where all numbers have the same number
 
 class PrintedDigits {
  public:
   void see(std::string_view number);
 
-  // All that were seen have no exponent and as many digits behind the point ("%.4f").
+  // True if all numbers seen have no exponent and equally many decimals ("%.4f").
   bool fixed() const { return fixed_ && numbers_ >= 4 && decimals_ >= kMinDecimals; }
-  // Behind the point if fixed(), else the most significant ones; 0: too few to tell, or as many as
-  // a float with `mantissa_bits` needs to be read back.
+  // The number of decimals if fixed(), else of significant digits; 0 if there are too few to tell,
+  // or as many as are needed to represent a float with `mantissa_bits` exactly.
   unsigned count(int mantissa_bits) const;
 
  private:
   std::uint64_t numbers_ = 0;
   bool fixed_ = true;
-  unsigned decimals_ = 0;  // of the first
+  unsigned decimals_ = 0;  // of the first number
   unsigned significant_ = 0;
 };
 
-// The numbers of a text one after another, whatever stands between them.
+// The numbers of a text, one after another, ignoring what is between them.
 
-// White space separates numbers, or a comma does, which may also stand behind the last one of a
-// line. The rest of a line after a # with which a word would begin, and words of nothing but
-// dashes, are ignored. So is the text that Tengine writes beside numbers:
+// Numbers are separated by white space or by a comma, which may also end a line. The rest of a line
+// after a '#' that begins a word, and words that only consist of dashes, are ignored, as is the
+// text that Tengine writes next to numbers:
 //
 //   Shape is {1 2 2 3}, data type is fp32
 //   Batch 0:
@@ -68,39 +67,40 @@ class TextScanner {
   // The shape in the first line, if it has one.
   const std::optional<Dims>& shape() const { return shape_; }
 
-  // The next number, as it is written; it is held until the next call. False: there is none, or
-  // it cannot be read: trouble() tells.
+  // The next number as written, valid until the next call. Returns false at the end or on errors,
+  // see trouble().
   bool next(std::string_view& number);
   const Status& trouble() const { return trouble_; }
-  // Where the number is that next() gave.
+  // The offset of the number that next() returned.
   std::uint64_t offset() const { return block_offset_ + begin_; }
 
  private:
   bool find_word();
-  // Is what begins with this # a comment, and no value that a program could not print?
+  // Checks that the text after this '#' is a comment and not a value that a program could not
+  // print.
   bool check_comment();
   bool skip_line();
   bool skip_label(std::string_view word);
   void read_shape();
-  // Keeps what stands from `begin_` on; false: there is no more.
+  // Reads more and keeps the bytes from `begin_` on. Returns false at the end.
   bool refill();
   bool fail_at(std::uint64_t offset, const std::string& what);
 
   const ByteSource& source_;
   std::vector<char> block_;
-  std::uint64_t block_offset_ = 0;  // in the source
-  std::size_t begin_ = 0;           // of the word, in the block
-  std::size_t at_ = 0;              // behind it
-  std::size_t end_ = 0;             // of what is held
+  std::uint64_t block_offset_ = 0;  // offset of the block in the source
+  std::size_t begin_ = 0;           // begin of the word in the block
+  std::size_t at_ = 0;              // end of the word
+  std::size_t end_ = 0;             // end of the block
   bool comma_may_follow_ = false;
   std::optional<Dims> shape_;
   Status trouble_;
 };
 
-// "line 3, column 14" of a byte of the text.
+// "line 3, column 14" for a byte of the text.
 Result<std::string> text_place(const ByteSource& source, std::uint64_t offset);
 
-// Numbers of a text as the elements of a dtype.
+// Numbers of a text as elements of a dtype.
 
 void PrintedDigits::see(std::string_view number) {
   unsigned significant = 0;
@@ -135,8 +135,8 @@ constexpr std::size_t kLongestWord = 4096;
 constexpr std::string_view kShapeBegins = "Shape is {";
 constexpr auto kLabels = std::to_array<std::string_view>({"Dim5", "Batch", "Channel"});
 
-// What a spreadsheet has in place of a number, and what is left of Inf and NaN of Windows where a
-// comma is the decimal point: the rest of the line behind them is hardly a comment.
+// What spreadsheets write in place of a number, and what remains of Inf and NaN of Windows if the
+// comma is the decimal point: a '#' with these words hardly begins a comment.
 constexpr auto kNoComments =
     std::to_array<std::string_view>({"#N/A", "#NUM!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?",
                                      "#NULL!", "#INF", "#IND", "#QNAN", "#SNAN"});
@@ -232,17 +232,17 @@ bool TextScanner::check_comment() {
   for (const std::string_view word : kNoComments) {
     if (!text.starts_with(word)) continue;
     const std::string_view behind = text.substr(word.size());
-    // Zeros are the decimals that were asked for.
+    // Zeros are padding to the requested number of decimals.
     const std::size_t end = word.back() >= 'A' ? behind.find_first_not_of('0') : 0;
     if (end < behind.size() && !kEndsWord[static_cast<unsigned char>(behind[end])]) continue;
     return fail_at(offset(), "'" + std::string(word) +
                                  "' is not a number, and hardly a comment; a comment of this word "
-                                 "would have a space behind the #");
+                                 "would have a space after the #");
   }
   return true;
 }
 
-// To its end, or behind the last byte.
+// Skips to the end of the line or of the text.
 bool TextScanner::skip_line() {
   for (;;) {
     const void* const end = std::memchr(block_.data() + at_, '\n', end_ - at_);
@@ -300,24 +300,25 @@ Result<std::string> text_place(const ByteSource& source, std::uint64_t offset) {
   return "line " + std::to_string(line) + ", column " + std::to_string(offset - line_begin + 1);
 }
 
-// A word of the text as a message may have it.
+// A word of the text, shortened for messages.
 std::string shown_word(std::string_view word) {
-  constexpr std::size_t kMost = 40;
-  return word.size() <= kMost ? std::string(word) : std::string(word.substr(0, kMost)) + "...";
+  constexpr std::size_t kMaxShown = 40;
+  return word.size() <= kMaxShown ? std::string(word)
+                                  : std::string(word.substr(0, kMaxShown)) + "...";
 }
 
 std::string why(TextFault wrong, std::string_view word, const DTypeInfo& row) {
   const std::string name(row.name);
   if (wrong == TextFault::no_number) {
-    const std::string reason = why_no_number(word);
+    const std::string reason = why_not_number(word);
     return reason.empty() ? "is not a number; white space or commas separate numbers" : reason;
   }
   return wrong == TextFault::fraction ? "is not an integer, as " + name + " needs"
                                       : "is out of the range of " + name;
 }
 
-// As many as there were when they were counted. Each is rounded once, from its decimal digits; one
-// that the dtype does not hold is an error with its line and column.
+// Reads `count` numbers, which is how many were counted before. Each is rounded once from its
+// decimal digits; one that the dtype cannot represent is an error with its line and column.
 Result<Spool> read_text_values(const ByteSource& source, DType dtype, std::uint64_t count) {
   const DTypeInfo& row = info(dtype);
   BTF_TRY(check_room_for(stream_bytes(count, row.bits).value_or(UINT64_MAX)));
@@ -328,7 +329,7 @@ Result<Spool> read_text_values(const ByteSource& source, DType dtype, std::uint6
   std::uint64_t found = 0;
   for (; text.next(word); ++found) {
     std::uint64_t code = 0;
-    const TextFault wrong = parse(usual_number(word), row, code);
+    const TextFault wrong = parse(normalised_number(word), row, code);
     if (wrong != TextFault::nothing) {
       BTF_ASSIGN(const std::string place, text_place(source, text.offset()));
       return malformed("text-value", text.offset(),
@@ -361,7 +362,7 @@ class TextReader final : public TensorReader {
   std::unique_ptr<ByteSource> elements_;
 };
 
-// Numbers whose digits are counted: the first, and one of every few after it.
+// Numbers whose digits are counted: the first ones, and a sample of the rest.
 constexpr std::uint64_t kSeen = 4096;
 
 std::unexpected<Error> wrong_count(const std::string& what) {

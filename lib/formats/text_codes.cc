@@ -25,7 +25,7 @@ constexpr std::int32_t kFarExponent = 100'000;
 
 struct Parsed {
   double value = 0;
-  bool out_of_range = false;  // too small as well as too large
+  bool out_of_range = false;  // too small or too large
 };
 
 std::optional<Parsed> parse_double(std::string_view text) {
@@ -33,46 +33,46 @@ std::optional<Parsed> parse_double(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, parsed.value);
   if (text.empty() || stop != end || error == std::errc::invalid_argument) return std::nullopt;
-  // Some libraries give Inf or 0 for numbers that are too large or too small.
-  parsed.out_of_range = error == std::errc::result_out_of_range ||
-                        (std::isinf(parsed.value) && !says_no_number(text));
+  // Some libraries return Inf or 0 for numbers that are out of range.
+  parsed.out_of_range =
+      error == std::errc::result_out_of_range || (std::isinf(parsed.value) && !is_nan_or_inf(text));
   return parsed;
 }
 
-enum class NoNumber : std::uint8_t { infinity, nan, either };
+enum class NonFinite : std::uint8_t { infinity, nan, either };
 
-struct NoNumberWord {
-  std::string_view word;  // in any case
-  NoNumber meaning;
+struct NonFiniteWord {
+  std::string_view word;  // case is ignored
+  NonFinite meaning;
   bool padded = false;  // zeros and an exponent of zeros may follow
 };
 
 // What C libraries, Python, Java, .NET, Fortran and AIX print. C libraries of Windows before 2015
-// write the letters as if they were decimals: zeros fill the number of decimals that was asked for,
-// fewer decimals round the last letter up, so that '#INF' and '#IND' become '#J'. Their indefinite
-// NaN always has a minus.
-constexpr auto kNoNumbers = std::to_array<NoNumberWord>({
-    {"inf", NoNumber::infinity},
-    {"infinity", NoNumber::infinity},
-    {"\xe2\x88\x9e", NoNumber::infinity},
-    {"nan", NoNumber::nan},
-    {"nanq", NoNumber::nan},
-    {"nans", NoNumber::nan},
-    {"qnan", NoNumber::nan},
-    {"snan", NoNumber::nan},
-    {"1.#inf", NoNumber::infinity, true},
-    {"1.#ind", NoNumber::nan, true},
-    {"1.#qnan", NoNumber::nan, true},
-    {"1.#snan", NoNumber::nan, true},
-    {"1.#qnb", NoNumber::nan, true},
-    {"1.#snb", NoNumber::nan, true},
-    {"1.#qo", NoNumber::nan, true},
-    {"1.#so", NoNumber::nan, true},
-    {"1.#io", NoNumber::either, true},
-    {"1.#r", NoNumber::nan, true},
-    {"1.#t", NoNumber::nan, true},
-    {"1.#j", NoNumber::either, true},
-    {"1.$", NoNumber::either, true},
+// treat the letters like decimals: zeros fill the requested number of decimals, and fewer decimals
+// round the last letter up, so that '#INF' and '#IND' become '#J'. Their indefinite NaN is always
+// negative.
+constexpr auto kNonFiniteWords = std::to_array<NonFiniteWord>({
+    {"inf", NonFinite::infinity},
+    {"infinity", NonFinite::infinity},
+    {"\xe2\x88\x9e", NonFinite::infinity},
+    {"nan", NonFinite::nan},
+    {"nanq", NonFinite::nan},
+    {"nans", NonFinite::nan},
+    {"qnan", NonFinite::nan},
+    {"snan", NonFinite::nan},
+    {"1.#inf", NonFinite::infinity, true},
+    {"1.#ind", NonFinite::nan, true},
+    {"1.#qnan", NonFinite::nan, true},
+    {"1.#snan", NonFinite::nan, true},
+    {"1.#qnb", NonFinite::nan, true},
+    {"1.#snb", NonFinite::nan, true},
+    {"1.#qo", NonFinite::nan, true},
+    {"1.#so", NonFinite::nan, true},
+    {"1.#io", NonFinite::either, true},
+    {"1.#r", NonFinite::nan, true},
+    {"1.#t", NonFinite::nan, true},
+    {"1.#j", NonFinite::either, true},
+    {"1.$", NonFinite::either, true},
 });
 
 // "", "00", "00e+000".
@@ -85,7 +85,7 @@ bool is_padding(std::string_view text) {
   return !text.empty() && text.find_first_not_of('0') == text.npos;
 }
 
-// "(ind)", "(0x8000000000000)": what C99 lets stand behind "nan".
+// "(ind)", "(0x8000000000000)": what C99 allows after "nan".
 bool is_payload(std::string_view text) {
   if (text.size() < 2 || !text.starts_with('(') || !text.ends_with(')')) return false;
   return std::ranges::all_of(text.substr(1, text.size() - 2), [](char c) {
@@ -94,11 +94,11 @@ bool is_payload(std::string_view text) {
   });
 }
 
-std::optional<NoNumber> meaning_of(std::string_view word) {
+std::optional<NonFinite> meaning_of(std::string_view word) {
   constexpr std::string_view kNan = "nan";
   if (same_name(word.substr(0, kNan.size()), kNan) && is_payload(word.substr(kNan.size())))
-    return NoNumber::nan;
-  for (const NoNumberWord& row : kNoNumbers)
+    return NonFinite::nan;
+  for (const NonFiniteWord& row : kNonFiniteWords)
     if (same_name(word.substr(0, row.word.size()), row.word) &&
         (word.size() == row.word.size() ||
          (row.padded && is_padding(word.substr(row.word.size())))))
@@ -106,9 +106,9 @@ std::optional<NoNumber> meaning_of(std::string_view word) {
   return std::nullopt;
 }
 
-// The digits of the exact value of a finite number that is not zero.
+// The digits of the exact value of a finite nonzero number.
 Digits digits_of_double(double value) {
-  // As many as the smallest double has.
+  // The smallest double has this many digits.
   constexpr int kMostDigits = 770;
   const int binary = std::ilogb(value);
   const int needed = std::min(kMostDigits, 60 + std::abs(binary));
@@ -121,7 +121,7 @@ Digits digits_of_double(double value) {
 // The sign of |text| - |value|.
 int compare_magnitudes(std::string_view text, double value) {
   const Digits exact = digits_of(text);
-  // Whole numbers below 10^15, and powers of ten up to 10^22, are doubles.
+  // Integers below 10^15 and powers of ten up to 10^22 are exact doubles.
   if (exact.digits.size() <= 15) {
     const std::int64_t scale = exact.point - static_cast<std::int64_t>(exact.digits.size());
     if (scale >= -22 && scale <= 22) {
@@ -138,8 +138,8 @@ int compare_magnitudes(std::string_view text, double value) {
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-// May what a double leaves out decide to which code of the dtype the number is rounded? Only in the
-// midst between two, and where any fraction counts.
+// Returns true if digits beyond a double may decide how the number is rounded: exactly halfway
+// between two codes, and where any fraction is an error.
 bool rest_counts(const Number& number, const DTypeInfo& row) {
   const std::uint64_t half = kTopBit >> (row.fp.mantissa_bits + 1U);
   if (row.fp.power_of_two) return number.significand == kTopBit;
@@ -147,7 +147,7 @@ bool rest_counts(const Number& number, const DTypeInfo& row) {
   return (number.significand & half) != 0 || number.exponent < 1 - row.fp.bias;
 }
 
-// The least that a Number can be away from it.
+// The nearest larger or smaller Number.
 Number nudged(Number number, int direction) {
   if (direction > 0) number.significand |= 1;
   if (direction >= 0) return number;
@@ -159,27 +159,27 @@ Number nudged(Number number, int direction) {
 
 }  // namespace
 
-std::string_view usual_number(std::string_view word) {
-  // printf() may have been asked for a plus.
+std::string_view normalised_number(std::string_view word) {
+  // printf() can print a plus sign.
   const bool negative = word.starts_with('-');
   const bool plus = word.starts_with('+') && !word.starts_with("+-");
   const std::string_view unsigned_word = word.substr(negative || plus ? 1 : 0);
-  // Most words are numbers, which begin with a digit and have nothing of the table behind it.
+  // Fast path: most words begin with a digit and contain nothing of the table.
   if (unsigned_word.find_first_of("nN#\x9e") == word.npos) return plus ? unsigned_word : word;
-  switch (meaning_of(unsigned_word).value_or(NoNumber::either)) {
-    case NoNumber::infinity:
+  switch (meaning_of(unsigned_word).value_or(NonFinite::either)) {
+    case NonFinite::infinity:
       return negative ? "-inf" : "inf";
-    case NoNumber::nan:
+    case NonFinite::nan:
       return negative ? "-nan" : "nan";
-    case NoNumber::either:
+    case NonFinite::either:
       break;
   }
   return plus ? unsigned_word : word;
 }
 
-std::string why_no_number(std::string_view word) {
+std::string why_not_number(std::string_view word) {
   const bool sign = word.starts_with('-') || word.starts_with('+');
-  if (meaning_of(word.substr(sign ? 1 : 0)) == NoNumber::either)
+  if (meaning_of(word.substr(sign ? 1 : 0)) == NonFinite::either)
     return "is what a C library of Windows makes of Inf and of NaN alike when it prints few "
            "decimals, so it cannot be told which it was; print six decimals or more";
   if (word.contains('#'))
@@ -187,9 +187,9 @@ std::string why_no_number(std::string_view word) {
   return {};
 }
 
-bool says_no_number(std::string_view text) { return text.find_first_of("nN") != text.npos; }
+bool is_nan_or_inf(std::string_view text) { return text.find_first_of("nN") != text.npos; }
 
-bool is_number(std::string_view text) { return parse_double(usual_number(text)).has_value(); }
+bool is_number(std::string_view text) { return parse_double(normalised_number(text)).has_value(); }
 
 Digits digits_of(std::string_view text) {
   Digits found;
@@ -207,7 +207,7 @@ Digits digits_of(std::string_view text) {
   if (exponent.starts_with('+')) exponent.remove_prefix(1);
   std::int64_t power = 0;
   if (!exponent.empty()) {
-    // An exponent that fits no 64 bits is beyond every dtype.
+    // An exponent that does not fit 64 bits is beyond every dtype.
     constexpr std::int64_t kFar = kFarExponent;
     power = std::clamp(
         parse_number<std::int64_t>(exponent).value_or(exponent.front() == '-' ? -kFar : kFar),
@@ -233,7 +233,7 @@ std::optional<Number> number_of(std::string_view text, const DTypeInfo& row) {
 
 namespace {
 
-// As from_chars() does it, which rounds once.
+// Uses from_chars(), which rounds once.
 template <typename T>
 TextFault parse_native(std::string_view text, const DTypeInfo&, std::uint64_t& code) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -241,7 +241,7 @@ TextFault parse_native(std::string_view text, const DTypeInfo&, std::uint64_t& c
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) return TextFault::no_number;
-  const bool made_infinite = std::isinf(value) && !says_no_number(text);
+  const bool made_infinite = std::isinf(value) && !is_nan_or_inf(text);
   if (error == std::errc::result_out_of_range || made_infinite) {
     const Digits digits = digits_of(text);
     if (digits.point > 0) return TextFault::beyond;
@@ -278,9 +278,9 @@ TextFault parse_whole(std::string_view text, const DTypeInfo& row, std::uint64_t
   const bool negative = text.starts_with('-');
   if (const auto magnitude = parse_number<std::uint64_t>(text.substr(negative ? 1 : 0)))
     return store_whole(negative, *magnitude, row, code);
-  // "1.000e+02" is one too.
+  // "1.000e+02" is an integer too.
   if (!is_number(text)) return TextFault::no_number;
-  if (says_no_number(text)) return TextFault::beyond;
+  if (is_nan_or_inf(text)) return TextFault::beyond;
   Digits digits = digits_of(text);
   if (digits.digits.empty()) return store_whole(false, 0, row, code);
   if (digits.point < static_cast<std::int64_t>(digits.digits.size())) return TextFault::fraction;
@@ -302,11 +302,11 @@ TextFault parse_bool(std::string_view text, const DTypeInfo& row, std::uint64_t&
 
 struct ParseRow {
   NumberKind kind;
-  unsigned bits;  // 0: any
+  unsigned bits;  // 0 for any
   ParseText parse;
 };
 
-// The first that fits counts.
+// The first match wins.
 constexpr auto kParsers = std::to_array<ParseRow>({
     {NumberKind::floating, 32, parse_native<float>},
     {NumberKind::floating, 64, parse_native<double>},

@@ -1,4 +1,4 @@
-// PyTorch's conventions for the members of its zip files.
+// Reads PyTorch files: the members of the zip file, the pickle, and the storages.
 #include "formats/torch.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 #include "core/finding_table.h"
 #include "core/layout.h"
 #include "core/numbers.h"
+#include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
-#include "formats/kept_contents.h"
 #include "formats/pickle.h"
 #include "formats/torch_tensors.h"
 #include "formats/torch_walk.h"
@@ -27,14 +27,14 @@
 namespace btf {
 namespace {
 
-// torch.serialization.set_crc32_options(False) leaves zeros where the crcs would be: there is
-// nothing to compare with, and the file is sound. PyTorch stores its members: who deflated one
-// wrote its crc too.
+// With torch.serialization.set_crc32_options(False), CRCs are zero although the file is valid.
+// PyTorch stores its members, so a program that deflated one has written its CRC too.
 inline bool has_crc(const ZipMember& member) {
   return member.crc != 0 || member.size == 0 || member.method == zip::kDeflated;
 }
 
-// Its parts are files of torch.save one behind the other, of which only the last would be seen.
+// Each file of a distributed checkpoint is several torch.save files in a row, of which only the
+// last one would be seen.
 Status refuse_distributed(const ByteSource& source, std::string_view path) {
   const std::string_view name = content_name(path);
   std::string what = "a part of a checkpoint of torch.distributed";
@@ -76,7 +76,7 @@ Status check_member(const ByteSource& source, const ZipDirectory& directory,
 
 }  // namespace
 
-// All members are read, those too of which no tensor, or a part only, is made.
+// Reads all members, including those that no tensor uses completely.
 Status check_torch(const TensorFile& file, const FindingSink& report) {
   BTF_TRY(check_tensors(file, "foreign-dtype", report));
   BTF_ASSIGN(const ZipDirectory directory, ZipDirectory::read(file.source()));
@@ -94,7 +94,7 @@ Status check_torch(const TensorFile& file, const FindingSink& report) {
 
 namespace {
 
-// The number of the only member so called; nothing: there is none.
+// The number of the only member with this name; unset if there is none.
 Result<std::optional<std::size_t>> find_pickle(const ZipDirectory& directory) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < directory.members().size(); ++i) {
@@ -112,7 +112,7 @@ Result<std::optional<std::size_t>> find_pickle(const ZipDirectory& directory) {
   return found;
 }
 
-// The content of a member, read where it stands or, if it is deflated, inflated.
+// The content of a member: read in place, or inflated.
 struct MemberContent {
   const ByteSource* source = nullptr;
   std::uint64_t offset = 0;
@@ -140,7 +140,7 @@ class TorchReader final : public TensorReader {
   explicit TorchReader(const ByteSource& source) : source_(source) {}
 
   std::uint64_t tensor_count() const override { return tensors_.size(); }
-  // Tensors share storages, as tied weights do.
+  // Tensors may share storages, as tied weights do.
   bool overlap_is_settled() const override { return true; }
   Result<std::optional<std::string>> name(std::uint64_t index) const override {
     return tensors_[index].name;
@@ -194,7 +194,8 @@ class TorchReader final : public TensorReader {
     return sources_.emplace(index, std::move(sources)).first->second.elements();
   }
 
-  // A pickle may keep tensors where nobody looks for them.
+  // Finds storages that no listed tensor uses, since a pickle may have tensors in unexpected
+  // places.
   Status check_complete() const override {
     const auto used = storages_of(pickle_, tensors_);
     const std::string data = folder_ + "data/";
@@ -219,18 +220,19 @@ class TorchReader final : public TensorReader {
   }
 
  private:
-  // The source of the elements of a tensor in use.
+  // The sources for the elements of a tensor in use.
   struct Sources {
     const ByteSource* content = nullptr;
     std::unique_ptr<CrcCheckedSource> own;
-    std::unique_ptr<ByteSource> held;  // in the pickle
+    std::unique_ptr<ByteSource> held;  // bytes in the pickle
     std::unique_ptr<ByteSource> swapped;
 
     const ByteSource* elements() const { return swapped ? swapped.get() : content; }
   };
 
-  // Who has all of a storage checks it, alone; those who have parts of it, all of them together. Of
-  // a small one the rest is read as well, so that none of these depends on the others.
+  // A tensor that covers a whole storage checks its CRC alone; tensors with parts of it check it
+  // together. Of a small storage the rest is read as well, so that each tensor is checked
+  // independently.
   Result<const ByteSource*> checked(std::size_t number, std::uint64_t offset,
                                     const TensorInfo& info,
                                     std::unique_ptr<CrcCheckedSource>& own) const {
@@ -262,7 +264,7 @@ class TorchReader final : public TensorReader {
     return {};
   }
 
-  // Older files do not say: they are little-endian.
+  // Older files have no byte order; they are little-endian.
   Status read_byte_order() {
     const auto number = directory_.find(folder_ + "byteorder");
     if (!number) return {};
@@ -275,7 +277,7 @@ class TorchReader final : public TensorReader {
                      "its byte order is neither 'little' nor 'big'");
   }
 
-  // A member that is read before any tensor: inflated content is compared with its crc anyway.
+  // A member that is read before any tensor. Inflated content is always compared with its CRC.
   Result<MemberContent> sound_content_of(std::size_t number) const {
     const ZipMember& member = directory_.members()[number];
     BTF_ASSIGN(const MemberContent content, content_of(number));
@@ -297,7 +299,7 @@ class TorchReader final : public TensorReader {
     return MemberContent{inflated_source.get(), 0};
   }
 
-  // The number of its member.
+  // The number of the storage's member.
   Result<std::size_t> storage(const TorchTensor& call) const {
     const std::string name = folder_ + "data/" + call.key;
     const auto number = directory_.find(name);
@@ -312,7 +314,7 @@ class TorchReader final : public TensorReader {
                          std::to_string(member.size));
   }
 
-  // Where in the file or in what was inflated of it, and with which strides.
+  // Where the elements are in the file or in inflated content, and their strides.
   Status place(const TorchTensor& call, TensorInfo& info) const {
     const DType dtype = *call.type->dtype;
     info.dtype = dtype;
@@ -364,7 +366,7 @@ class TorchReader final : public TensorReader {
     return {};
   }
 
-  // It is listed all the same.
+  // Keeps the tensor in the list with the reason.
   static Status cannot_be_read(TensorInfo& info, std::string why) {
     info.foreign_dtype = info_name(*info.dtype);
     info.foreign_reason = std::move(why);
@@ -382,7 +384,7 @@ class TorchReader final : public TensorReader {
     return *last;
   }
 
-  // Strides of dims of 1 mean nothing.
+  // Strides of dims of size 1 are ignored.
   static bool contiguous(const TorchTensor& call) {
     std::uint64_t stride = 1;
     for (std::size_t d = call.dims.size(); d-- > 0;) {
@@ -394,7 +396,7 @@ class TorchReader final : public TensorReader {
 
   const ByteSource& source_;
   ZipDirectory directory_;
-  std::string folder_;  // with a '/' behind it
+  std::string folder_;  // ends in '/'
   Pickle pickle_;
   std::vector<NamedNode> tensors_;
   bool big_endian_ = false;

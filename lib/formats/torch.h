@@ -10,8 +10,8 @@ namespace btf {
 
 inline constexpr std::string_view kTorchPickleMember = "/data.pkl";
 
-// A zip file with a member "NAME/data.pkl". An error: it is of torch.distributed, whose parts may
-// look like one.
+// Recognises a zip file with a member "NAME/data.pkl". An error for checkpoints of
+// torch.distributed, whose parts may look like one.
 Result<bool> recognizes_torch(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
                                                  const OpenRequest& request);

@@ -1,4 +1,4 @@
-// Arrays of NumPy within a pickle, whose elements stand in it.
+// Tensors that calls in a pickle make: of torch, of NumPy, and names of dict keys.
 #include "formats/torch_tensors.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class ArrayOfCall {
     }
     if (state == Pickle::kNoNode || !is(state, PickleKind::tuple))
       return wrong_pickle("an array has no state");
-    // (version, shape, type, in Fortran's order, bytes)
+    // (version, shape, type, Fortran order, bytes)
     const std::vector<Node>& parts = pickle_.parts(state);
     if (parts.size() != 5) return wrong_pickle("an array has too few arguments");
     return read_parts({parts[4], parts[2], parts[1]}, is_true(parts[3]));
@@ -82,7 +82,7 @@ class ArrayOfCall {
     if (wanted != bytes->size())
       return wrong_pickle("an array of " + dims_text(tensor.dims) + " " + std::string(type) +
                           " has " + std::to_string(bytes->size()) + " bytes");
-    // Where there are elements, their count fits.
+    // If there are elements, their number has been checked.
     std::uint64_t stride = 1;
     tensor.strides.assign(tensor.dims.size(), 1);
     for (std::size_t i = 0; i < tensor.dims.size() && *wanted > 0; ++i) {
@@ -96,7 +96,7 @@ class ArrayOfCall {
     return tensor;
   }
 
-  // "f8", of numpy.dtype("f8", ...).
+  // "f8" for numpy.dtype("f8", ...).
   std::string_view type_of(Node node) const {
     if (pickle_.called(node) != "numpy dtype" || pickle_.arguments(node).empty() ||
         !is(pickle_.arguments(node)[0], PickleKind::text))
@@ -152,7 +152,7 @@ class ArrayOfCall {
   const Pickle& pickle_;
 };
 
-// The array made by a call. Long ones, and types that no dtype stands for, are foreign.
+// Reads the array made by a call. Long arrays and types without a dtype become foreign.
 Result<TorchTensor> read_numpy_array(const Pickle& pickle, Node node) {
   return ArrayOfCall(pickle).read(node);
 }
@@ -225,7 +225,7 @@ namespace {
 
 using Node = Pickle::Node;
 
-// A tuple may hold another many times over, which holds others so.
+// Limits the text, since a tuple may contain another one many times, and so on.
 constexpr std::size_t kLongest = 256;
 
 class Printer {
@@ -325,7 +325,7 @@ class Printer {
     const std::string_view called = pickle_.called(node);
     const std::vector<Node>& arguments = pickle_.arguments(node);
     if (const auto run = latin_1_of(pickle_, node)) return bytes(*run);
-    // Members of an enum are so written from Python 3.11 on.
+    // Python 3.11 and later write members of an enum like this.
     if ((called == "builtins getattr" || called == "__builtin__ getattr") &&
         arguments.size() == 2 && pickle_.kind(arguments[1]) == PickleKind::text) {
       print_deeper(arguments[0]);
@@ -437,7 +437,7 @@ class TensorOfCall {
   Result<TorchTensor> read_tensor(const TorchMaker& maker,
                                   const std::vector<Node>& arguments) const {
     const bool typed = maker.how == TorchMaking::typed;
-    // Storage, offset, sizes and strides; the first version has no more.
+    // Storage, offset, sizes and strides; the first version has nothing else.
     const std::size_t needed = typed ? 7 : maker.global == kRebuildOldest ? 4 : 6;
     if (arguments.size() < needed) return wrong_pickle("a tensor has too few arguments");
     TorchTensor tensor;
@@ -459,7 +459,7 @@ class TensorOfCall {
     return tensor;
   }
 
-  // Hooks are not saved, so there are none.
+  // Hooks are not saved, so there must be none.
   Status check_gradient(Node required, Node hooks) const {
     if (pickle_.kind(required) != PickleKind::boolean)
       return wrong_pickle("requires_grad of a tensor is neither True nor False");
@@ -470,7 +470,7 @@ class TensorOfCall {
     return wrong_pickle("the hooks of a tensor are not a dict");
   }
 
-  // One that was saved by itself: its elements in a row, or its bytes.
+  // A storage that was saved by itself: its elements, or its bytes, as one dim.
   Result<TorchTensor> read_storage(Node node) const {
     TorchTensor tensor;
     BTF_TRY(take_storage(node, tensor));

@@ -17,19 +17,19 @@ namespace {
 using Node = Pickle::Node;
 using Name = std::optional<std::string>;
 
-// Values that are looked at on the way through dicts and lists, each as often as it is in one.
+// Limits the values visited on the way through dicts and lists; shared values count every time.
 constexpr std::uint64_t kMaxSteps = 1U << 23;
-constexpr unsigned kMaxDepth = 600;  // about as much as Python writes
+constexpr unsigned kMaxDepth = 600;  // about as deep as Python can write
 constexpr std::size_t kMaxTensors = std::size_t{1} << 20;
 constexpr std::size_t kLongestName = 65535;
-constexpr std::size_t kMaxNameBytes = std::size_t{64} << 20;  // of those that are kept
-constexpr std::size_t kMaxMadeBytes = std::size_t{1} << 30;   // of those on the way to them
+constexpr std::size_t kMaxNameBytes = std::size_t{64} << 20;  // of names that are kept
+constexpr std::size_t kMaxMadeBytes = std::size_t{1} << 30;   // of names created on the way to them
 
-// How the arguments of a class are its content.
+// How the arguments of a class become its content.
 enum class Content : std::uint8_t {
   items,     // a dict, or pairs of keys and values
   elements,  // a list
-  third,     // of the third argument
+  third,     // content of the third argument
 };
 
 struct ContentRow {
@@ -63,9 +63,12 @@ constexpr auto kContents = std::to_array<ContentRow>({
 
 class Walk {
  public:
-  // `once`: what is in several places is looked into in the first of them only.
+  // `once`: shared values are only visited at their first place.
   Walk(const Pickle& pickle, bool once)
-      : pickle_(pickle), once_(once), open_(pickle.node_count()), barren_(pickle.node_count()) {}
+      : pickle_(pickle),
+        once_(once),
+        open_(pickle.node_count()),
+        without_tensors_(pickle.node_count()) {}
 
   bool gave_up() const { return gave_up_; }
 
@@ -74,14 +77,14 @@ class Walk {
     if (found_.empty() && others_ > 0)
       return fail(ErrorCode::unsupported,
                   "holds no tensors in dicts or lists, but an object of '" + first_other_ +
-                      "'; torch.save(model.state_dict(), ...) makes a file that is read");
+                      "'; torch.save(model.state_dict(), ...) writes a file that btftool reads");
     return std::move(found_);
   }
 
  private:
-  // A value within itself ends there. Values found to hold no tensors are skipped next time.
+  // Does not descend into a value within itself, nor again into values that contain no tensors.
   Status visit(Node node, const Name& name) {
-    if (barren_[node]) return {};
+    if (without_tensors_[node]) return {};
     if (open_[node]) {
       ++cuts_;
       return {};
@@ -96,7 +99,7 @@ class Walk {
     BTF_TRY(visit_open(node, name));
     --depth_;
     open_[node] = once_;
-    barren_[node] = found == found_.size() && cuts == cuts_;
+    without_tensors_[node] = found == found_.size() && cuts == cuts_;
     return {};
   }
 
@@ -136,10 +139,11 @@ class Walk {
     return wrong_pickle(what);
   }
 
-  // Names are made for those only that may need one.
-  bool is_worth_it(Node node) const {
-    return !barren_[node] && (holds_parts(node) || pickle_.kind(node) == PickleKind::call ||
-                              pickle_.kind(node) == PickleKind::persistent);
+  // Names are only built for values that may need them.
+  bool needs_name(Node node) const {
+    return !without_tensors_[node] &&
+           (holds_parts(node) || pickle_.kind(node) == PickleKind::call ||
+            pickle_.kind(node) == PickleKind::persistent);
   }
   bool holds_parts(Node node) const {
     const PickleKind kind = pickle_.kind(node);
@@ -160,16 +164,16 @@ class Walk {
   Status visit_elements(const std::vector<Node>& parts, const Name& name) {
     BTF_TRY(look_at(parts.size()));
     for (std::size_t i = 0; i < parts.size(); ++i)
-      if (is_worth_it(parts[i])) BTF_TRY(visit_part(parts[i], name, std::to_string(i)));
+      if (needs_name(parts[i])) BTF_TRY(visit_part(parts[i], name, std::to_string(i)));
     return {};
   }
 
-  // Keys that differ may look the same, as 7 and "7".
+  // Different keys may have the same text, as 7 and "7".
   Status visit_items(const std::vector<Node>& items, const Name& name) {
     BTF_TRY(look_at(items.size()));
     std::map<std::string, std::uint64_t> names;
     for (std::size_t i = 0; i < items.size(); i += 2) {
-      if (!is_worth_it(items[i + 1])) continue;
+      if (!needs_name(items[i + 1])) continue;
       const std::size_t found = found_.size();
       const std::string key = key_name(pickle_, items[i]);
       BTF_TRY(visit_part(items[i + 1], name, key));
@@ -202,7 +206,7 @@ class Walk {
     return call.state == Pickle::kNoNode ? Status() : visit_state(call.state, name);
   }
 
-  // A tensor, what it is wrapped in, and a class of its own may each have some.
+  // A tensor, its wrapper, and its own class may each have attributes.
   Status visit_attributes_of_tensor(Node node, const Name& name) {
     for (int depth = 0; depth < 8; ++depth) {
       const auto maker = find_torch_maker(pickle_.called(node));
@@ -247,7 +251,7 @@ class Walk {
     return visit_items(items, name);
   }
 
-  // An object's attributes: a dict, and a second one if its class names some.
+  // An object's attributes: a dict, and a second one if its class has slots.
   Status visit_state(Node state, const Name& name) {
     if (pickle_.kind(state) == PickleKind::dict) return visit_attributes(state, name);
     const auto attributes = [&](Node node) {
@@ -261,7 +265,7 @@ class Walk {
     return {};
   }
 
-  // A module calls what it holds as its state_dict does; its other attributes come behind that.
+  // The contents of a module are named as in its state_dict; its other attributes come last.
   Status visit_attributes(Node state, const Name& name) {
     constexpr auto kOfModule =
         std::to_array<std::string_view>({"_parameters", "_buffers", "_modules"});
@@ -287,16 +291,16 @@ class Walk {
 
   const Pickle& pickle_;
   bool once_;
-  std::vector<bool> open_;    // those that are being looked into
-  std::vector<bool> barren_;  // those that hold no tensors
+  std::vector<bool> open_;             // values being visited
+  std::vector<bool> without_tensors_;  // values that contain no tensors
   unsigned depth_ = 0;
   std::uint64_t steps_ = 0;
-  bool gave_up_ = false;    // for more than a model has
-  std::uint64_t cuts_ = 0;  // where something was in itself
+  bool gave_up_ = false;    // exceeded a limit
+  std::uint64_t cuts_ = 0;  // number of values found within themselves
   std::size_t name_bytes_ = 0;
   std::size_t made_bytes_ = 0;
   std::vector<NamedNode> found_;
-  std::uint64_t others_ = 0;  // objects that are no tensors
+  std::uint64_t others_ = 0;  // objects that are not tensors
   std::string first_other_;
 };
 
@@ -308,7 +312,7 @@ Result<std::vector<NamedNode>> find_torch_tensors(const Pickle& pickle) {
     auto found = walk.run();
     if (found || !walk.gave_up()) return found;
   }
-  // Objects that all know each other have more ways between them than can be gone.
+  // Objects that all refer to each other have too many paths between them.
   return Walk(pickle, true).run();
 }
 

@@ -1,4 +1,4 @@
-// Where tensors are in a pickle, and what they are called there.
+// Finds the tensors in a pickle and their names.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 namespace btf {
 
 struct NamedNode {
-  std::optional<std::string> name;  // its keys, from the outside in; nothing: the pickle is it
+  std::optional<std::string> name;  // keys from the outside in; unset if it is the whole pickle
   Pickle::Node node = 0;
 };
 
-// Tensors, and storages that stand by themselves, in dicts, lists and objects, in their order; what
-// else is in these is left out. One may be there under several names. A module gives the names of
-// its state_dict. Where there are too many ways to a tensor it has the name of the first.
+// Finds tensors, and storages that were saved by themselves, in dicts, lists and objects, in order;
+// ignores everything else. A tensor may have several names. Names in a module are those of its
+// state_dict. If there are too many paths to a tensor, only the first one gives a name.
 Result<std::vector<NamedNode>> find_torch_tensors(const Pickle& pickle);
 
-// Keys of the storages that these tensors are made of, given or not.
+// Keys of all storages that the pickle refers to, including those of tensors that cannot be read.
 std::set<std::string, std::less<>> storages_of(const Pickle& pickle,
                                                const std::vector<NamedNode>& tensors);
 

@@ -1,5 +1,5 @@
-// The text of trtexec --exportOutput. It is not quite JSON: names are not escaped, and NaN and Inf
-// stand bare.
+// Reads what trtexec --exportOutput writes. It is not quite JSON: names are not escaped, and NaN
+// and Inf are written without quotes.
 //
 //   [
 //     { "name" : "prob"
@@ -28,31 +28,31 @@
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
+#include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
 #include "formats/json.h"
-#include "formats/kept_contents.h"
 #include "formats/text_codes.h"
 #include "kernels/cast/cast_reference.h"
 
 namespace btf {
 namespace {
 
-constexpr std::string_view kTrtexecSpaces = " \t\r\n";  // between the parts of the text
+constexpr std::string_view kTrtexecSpaces = " \t\r\n";  // allowed between the parts of the text
 
 struct TrtexecOutput {
-  std::uint64_t begin = 0;  // the brace
-  std::uint64_t end = 0;    // behind it
+  std::uint64_t begin = 0;  // of the brace
+  std::uint64_t end = 0;    // after the closing brace
   std::string name;
   Dims dims;
-  std::string open_dims{};       // as they were written, if some of them are not known
-  std::uint64_t values_at = 0;   // behind the bracket, and behind a sentence of the final shape
-  std::uint64_t values_end = 0;  // the closing bracket
-  std::uint64_t count = 0;       // of values
+  std::string open_dims{};       // as written, if some are unknown
+  std::uint64_t values_at = 0;   // after the bracket and after a line with the final shape
+  std::uint64_t values_end = 0;  // of the closing bracket
+  std::uint64_t count = 0;       // number of values
 };
 
-// Values of a trtexec output, out of its text.
+// Reads the values of one output.
 
 constexpr std::string_view kDimensions = "\"dimensions\"";
 constexpr std::uint64_t kLongestTensorName = 65535;
@@ -67,10 +67,10 @@ std::string_view without_spaces(std::string_view text) {
 
 struct TextDims {
   Dims dims;
-  bool open = false;  // -1 among them: it depends on data
+  bool open = false;  // contains -1 for a dim that depends on data
 };
 
-// "1x3x2", nothing for a scalar, or "(1, 3)", of which versions write one or the other.
+// "1x3x2", empty for a scalar, or "(1, 3)", depending on the version.
 std::optional<TextDims> dims_in(std::string_view text) {
   TextDims found;
   Dims& dims = found.dims;
@@ -142,7 +142,7 @@ class OutputScanner {
     return output;
   }
 
-  // A quote may be part of the name: it ends where the next member begins.
+  // Names may contain quotes, so a name ends where the next member begins.
   Status take_name(TrtexecOutput& output) {
     const std::uint64_t begin = bytes_.offset();
     for (std::uint64_t length = 512;; length *= 2) {
@@ -168,7 +168,7 @@ class OutputScanner {
     const std::uint64_t begin = bytes_.offset();
     std::string text;
     for (int c = bytes_.peek(); c != '"'; c = bytes_.peek()) {
-      if (c == JsonBytes::kEnd || text.size() == kLongestDims) return not_here("'\"'");
+      if (c == JsonBytes::kEnd || text.size() == kLongestDims) return unexpected_byte("'\"'");
       text += static_cast<char>(c);
       bytes_.take();
     }
@@ -186,7 +186,7 @@ class OutputScanner {
     return {};
   }
 
-  // Where the shape depends on data the program writes, among the values, what it became.
+  // If the shape depends on data, trtexec writes the final one among the values.
   Status take_final_shape(TrtexecOutput& output) {
     constexpr std::string_view kBefore = "Final shape is";
     constexpr std::string_view kBehind = "reported by the output allocator.";
@@ -197,7 +197,8 @@ class OutputScanner {
     const std::uint64_t begin = bytes_.offset();
     std::string text;
     for (int c = bytes_.peek(); c != kBehind.front(); c = bytes_.peek()) {
-      if (c == JsonBytes::kEnd || text.size() == kLongestDims) return not_here("the final shape");
+      if (c == JsonBytes::kEnd || text.size() == kLongestDims)
+        return unexpected_byte("the final shape");
       text += static_cast<char>(c);
       bytes_.take();
     }
@@ -247,7 +248,7 @@ class OutputScanner {
     skip_spaces();
     for (const char c : text) {
       if (bytes_.peek() != static_cast<unsigned char>(c))
-        return not_here("'" + std::string(text) + "'");
+        return unexpected_byte("'" + std::string(text) + "'");
       bytes_.take();
     }
     return {};
@@ -255,7 +256,7 @@ class OutputScanner {
 
   std::string which() const { return "output " + std::to_string(outputs_.size()); }
 
-  Status not_here(const std::string& wanted) {
+  Status unexpected_byte(const std::string& wanted) {
     const int found = bytes_.peek();
     BTF_TRY(bytes_.trouble());
     if (found == JsonBytes::kEnd) return cut_off(wanted + " was expected");
@@ -286,13 +287,13 @@ bool begins_as_trtexec_outputs(std::string_view start) {
     if (!start.starts_with(word)) return false;
     start.remove_prefix(word.size());
   }
-  // A profile of layers has names too.
+  // A profile of layers also has names.
   return !start.contains("\"timeMs\"");
 }
 
 namespace {
 
-// All outputs; their values are counted and not read.
+// Reads all outputs; counts their values without parsing them.
 Result<std::vector<TrtexecOutput>> read_trtexec_outputs(const ByteSource& source) {
   return OutputScanner(source).run();
 }
@@ -304,7 +305,7 @@ bool is_integer(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-// Is the code exactly this integer? False: it has more than 64 bits, too.
+// Returns true if the code is exactly this integer. False for integers of more than 64 bits.
 bool is_code_of(std::string_view integer, DType dtype, std::uint64_t code) {
   const bool negative = integer.starts_with('-');
   const auto magnitude = parse_number<std::uint64_t>(integer.substr(negative ? 1 : 0));
@@ -316,10 +317,10 @@ bool is_code_of(std::string_view integer, DType dtype, std::uint64_t code) {
           (found.exponent == meant.exponent && found.negative == meant.negative));
 }
 
-// Decimals become the nearest number of a float. Integers are meant to the last digit. Nothing: the
-// dtype does not hold it.
+// Decimals are rounded to the nearest float; integers must be exact. Unset if the dtype cannot
+// represent the value.
 std::optional<std::uint64_t> code_in(std::string_view word, const DTypeInfo& row, ParseText parse) {
-  const std::string_view text = usual_number(word);
+  const std::string_view text = normalised_number(word);
   const bool integer = is_integer(text);
   std::uint64_t code = 0;
   if ((!integer && !row.floating()) || parse(text, row, code) != TextFault::nothing)
@@ -348,8 +349,8 @@ class PrintedValueReader {
   }
 
  private:
-  // Up to the next comma, without spaces around it. Of what is too long for a number, the beginning
-  // with dots behind it, which make it none.
+  // Reads up to the next comma, without spaces around it. A text that is too long is cut and gets
+  // dots, so that it is not a number.
   Result<std::string_view> next() {
     text_.clear();
     for (int c = bytes_.peek(); c != ',' && c != JsonBytes::kEnd; c = bytes_.peek()) {
@@ -374,10 +375,10 @@ class PrintedValueReader {
       const std::string type =
           parse_number<std::int64_t>(text) || !parse_number<std::uint64_t>(text) ? "int64"
                                                                                  : "uint64";
-      return fail(ErrorCode::unsupported, value + "an integer that " + name +
-                                              " cannot hold; `spec` " + type +
-                                              " reads all outputs so, `named_specs` '" +
-                                              json_shown(output_.name) + "=" + type + "' this one");
+      return fail(ErrorCode::unsupported,
+                  value + "an integer that " + name + " cannot hold; `spec` " + type +
+                      " reads all outputs as that type, `named_specs` '" +
+                      json_shown(output_.name) + "=" + type + "' only this one");
     }
     if (is_number(text))
       return malformed(
@@ -385,7 +386,7 @@ class PrintedValueReader {
           value + "not a " +
               (row.dtype == DType::float32 ? "number of the type that it is read as" : name) +
               "; `spec` gives another dtype");
-    if (const std::string reason = why_no_number(text); !reason.empty())
+    if (const std::string reason = why_not_number(text); !reason.empty())
       return malformed("trtexec-value", at, value + reason.substr(std::string_view("is ").size()));
     return malformed(
         "trtexec-value", at,
@@ -399,15 +400,15 @@ class PrintedValueReader {
   std::string text_;
 };
 
-// As the elements of a row-major tensor of this dtype, 4-bit ones two in a byte. The number of
-// values is that of the output.
+// The values as elements of a row-major tensor of this dtype, 4-bit ones two to a byte. Their
+// number must be that of the output.
 Result<Spool> read_trtexec_values(const ByteSource& source, const TrtexecOutput& output,
                                   DType dtype) {
   return PrintedValueReader(source, output).read(info(dtype));
 }
 
-// By a spec for its name, for all, or by the layer list of the engine.
-std::optional<DType> dtype_told(const OpenOptions& options, const std::string& output) {
+// The dtype given by a spec for its name or for all outputs, or by the layer list of the engine.
+std::optional<DType> dtype_from_spec(const OpenOptions& options, const std::string& output) {
   if (const TensorSpec* const own = spec_by_name(options.named_specs, output)) return own->dtype;
   if (options.spec) return options.spec->dtype;
   const EngineTensor* const tensor = options.engine ? options.engine->list.find(output) : nullptr;
@@ -420,7 +421,7 @@ class TrtexecReader final : public TensorReader {
                 const OpenRequest& request)
       : source_(source), outputs_(std::move(outputs)) {
     for (const TrtexecOutput& output : outputs_)
-      dtypes_.push_back(dtype_told(request.options, output.name).value_or(DType::float32));
+      dtypes_.push_back(dtype_from_spec(request.options, output.name).value_or(DType::float32));
   }
 
   std::uint64_t tensor_count() const override { return outputs_.size(); }

@@ -1,5 +1,4 @@
-// Outputs that trtexec --exportOutput wrote: JSON with every value as text. Read only; what the
-// text does not say, it cannot.
+// Outputs that trtexec --exportOutput wrote: JSON with every value as text. Read only.
 #pragma once
 
 #include <memory>
@@ -9,16 +8,16 @@
 
 namespace btf {
 
-// Could this be the beginning of such a file? `start`: its first bytes, some hundred will do.
+// Returns true if such a file may begin with `start`, for which a few hundred bytes are enough.
 bool begins_as_trtexec_outputs(std::string_view start);
 
 Result<bool> recognizes_trtexec(const ByteSource& source, const OpenRequest& request);
 
-// A spec may tell the dtype; without it values are float32.
+// A spec may give the dtype; without it values are float32.
 Result<std::unique_ptr<TensorReader>> open_trtexec(const ByteSource& source,
                                                    const OpenRequest& request);
 
-// Reads all values.
+// Parses all values.
 Status check_trtexec(const TensorFile& file, const FindingSink& report);
 
 }  // namespace btf

@@ -33,7 +33,7 @@ constexpr std::uint64_t kTvmMostSigned = std::numeric_limits<std::int64_t>::max(
 struct TvmKind {
   dlpack::DLDataTypeCode code = 0;
   std::string_view name;
-  bool with_bits = true;  // their number stands behind it
+  bool with_bits = true;  // the name is followed by the number of bits
 };
 
 constexpr auto kTvmKinds = std::to_array<TvmKind>({
@@ -48,7 +48,7 @@ constexpr auto kTvmKinds = std::to_array<TvmKind>({
     {dlpack::kDLFloat6_e3m2fn, "float6_e3m2fn", false},
 });
 
-// A bool in TVM before it had DLPack's.
+// TVM's bool before it adopted DLPack's.
 constexpr DLDataType kTvmBool{dlpack::kDLUInt, 1, 1};
 
 std::string hex(std::uint64_t value) {
@@ -71,7 +71,7 @@ std::unexpected<Error> bad_header(std::uint64_t offset, const std::string& what)
   return malformed("tvm-header", offset, what);
 }
 
-// Checks the fixed fields before the dims; returns the number of dims.
+// Checks the fixed fields before the dims and returns the number of dims.
 Result<std::uint64_t> tvm_rank(Window& window, std::uint64_t offset) {
   BTF_ASSIGN(const std::byte* const header, window.at(offset, kTvmTensorHeader));
   const auto magic = load_little<std::uint64_t>(header);
@@ -91,7 +91,8 @@ Result<std::uint64_t> tvm_rank(Window& window, std::uint64_t offset) {
   return static_cast<std::uint64_t>(ndim);
 }
 
-// Vectors count their lanes in some files and not in others: TVM itself does not.
+// In some files the size of vectors includes their lanes, in others, as in those of TVM itself, it
+// does not.
 Status check_bytes(const TvmTensor& tensor, std::uint64_t offset) {
   const std::uint64_t width = ceil_div(tensor.type.bits, 8);
   const Checked elements = element_count(tensor.dims);
@@ -274,7 +275,7 @@ class TvmBound final : public StreamBound {
       if (!step) return {};
     }
   }
-  std::string_view whose() const override { return "the last header of TVM's parameters"; }
+  std::string_view subject() const override { return "the last header of TVM's parameters"; }
   std::uint64_t needed(const ContentExtent& extent) const override { return extent.least(); }
   std::uint64_t least(const ContentExtent& extent, const ByteSource&,
                       std::uint64_t frames) const override {
@@ -291,11 +292,12 @@ std::unique_ptr<StreamBound> tvm_bound() { return std::make_unique<TvmBound>(); 
 
 namespace {
 
-// The separator between an operator's name, its number and the output's, by the debug executor.
+// The separator that the debug executor puts between an operator's name, its number and the
+// output's number.
 constexpr std::string_view kOrderMark = "____topo-index:";
 constexpr std::string_view kOutputMark = "____output-num:";
 
-// Digits at the front of the text; they are taken from it.
+// Removes and returns the number at the beginning of the text.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -304,7 +306,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
   return number;
 }
 
-// "NAME____topo-index:N____output-num:M" was computed as number N.
+// "NAME____topo-index:N____output-num:M" is the result of operator number N.
 std::optional<std::uint64_t> order_in(std::string_view name) {
   const std::size_t mark = name.rfind(kOrderMark);
   if (mark == name.npos) return std::nullopt;
@@ -321,7 +323,7 @@ class TvmReader final : public TensorReader {
   TvmReader(const ByteSource& source, TvmWalk walk) : source_(source), walk_(std::move(walk)) {}
 
   std::uint64_t tensor_count() const override { return walk_.tensors().size(); }
-  // One stands behind the other.
+  // They follow one another.
   bool overlap_is_settled() const override { return true; }
   std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
     return walk_.tensors()[index];
@@ -374,7 +376,7 @@ class TvmReader final : public TensorReader {
  private:
   const ByteSource& source_;
   TvmWalk walk_;
-  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> packed_;  // of 4-bit types
+  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> packed_;  // for 4-bit types
 };
 
 Status check_end(const ByteSource& source, std::uint64_t end) {
@@ -418,7 +420,7 @@ Result<std::unique_ptr<TensorReader>> open_tvm(const ByteSource& source,
   return std::make_unique<TvmReader>(source, std::move(walk));
 }
 
-// All other errors keep the file from being opened.
+// All other errors prevent the file from being opened.
 Status check_tvm(const TensorFile& file, const FindingSink& report) {
   return check_tensors(file, "foreign-dtype", report);
 }

@@ -1,5 +1,5 @@
-// TVM's parameters (".params"): many tensors with names, each behind a header of its own. What
-// TVM's debug executor dumps is such a file.
+// TVM's parameters (".params"): many named tensors, each with its own header. Dumps of TVM's debug
+// executor have this format.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ std::unique_ptr<TensorWriter> tvm_writer(const WriteRequest& request);
 
 std::unique_ptr<StreamBound> tvm_bound();
 
-// The header of a file of TVM's parameters, from front to back.
+// The header of a file of TVM's parameters.
 //
 //   FILE   = u64 magic, u64 reserved, u64 N, N names, u64 N, N tensors
 //   NAME   = u64 length, bytes
@@ -35,10 +35,10 @@ std::unique_ptr<StreamBound> tvm_bound();
 
 inline constexpr std::uint64_t kTvmMagic = 0xf7e58d4f05049cb7;
 inline constexpr std::uint64_t kTvmTensorMagic = 0xdd5e40f096b4a13f;
-inline constexpr std::uint64_t kTvmFileHeader = 24;    // bytes up to the names
-inline constexpr std::uint64_t kTvmTensorHeader = 32;  // bytes up to the dims
+inline constexpr std::uint64_t kTvmFileHeader = 24;    // size before the names
+inline constexpr std::uint64_t kTvmTensorHeader = 32;  // size before the dims
 
-// A program has some thousands of them. This bounds the memory for each.
+// Programs have a few thousand. This bounds the memory.
 inline constexpr std::uint64_t kMaxTvmTensors = 1U << 20;
 inline constexpr std::uint64_t kLongestTvmName = 65535;
 
@@ -46,33 +46,33 @@ struct TvmTensor {
   dlpack::DLDataType type{};
   Dims dims;
   std::uint64_t data_offset = 0;
-  std::uint64_t bytes = 0;  // of the data; those that type and dims need
+  std::uint64_t bytes = 0;  // size of the data according to type and dims
 };
 
-// TVM's own name of it, such as "float32x4".
+// TVM's name of the type, such as "float32x4".
 std::string tvm_type_name(const dlpack::DLDataType& type);
 
-// nullptr: no dtype stands for it.
+// nullptr if there is no corresponding dtype.
 const DTypeInfo* tvm_dtype(const dlpack::DLDataType& type);
 
-// The header at `offset`. It must fit before the window's end.
+// Reads the header at `offset`, which must fit before the window's end.
 Result<TvmTensor> read_tvm_tensor(Window& window, std::uint64_t offset);
 
-// Goes through the file by its headers, one at a time, for as much of it as there is.
+// Reads a file header by header, as far as it is there.
 class TvmWalk {
  public:
-  // Bytes that must be there for the next step; when all is known, those of the whole file.
+  // The bytes that must be there for the next step; at the end, those of the whole file.
   std::uint64_t needs() const { return needs_; }
   bool finished() const { return stage_ == Stage::finished; }
 
-  // An error: the file contradicts itself.
+  // An error if the file contradicts itself.
   Status step(Window& window);
 
-  // As far as they are known.
+  // As far as they have been read.
   const std::vector<NamePlace>& names() const { return names_; }
-  const std::vector<std::uint64_t>& tensors() const { return tensors_; }  // where headers begin
+  const std::vector<std::uint64_t>& tensors() const { return tensors_; }  // offsets of headers
 
-  // The part that the next step reads, in words.
+  // Describes the part that the next step reads.
   std::string next() const;
 
  private:
@@ -89,7 +89,7 @@ class TvmWalk {
   Error in_tensor(const Error& error) const;
 
   Stage stage_ = Stage::file;
-  std::uint64_t at_ = 0;  // where what comes next begins
+  std::uint64_t at_ = 0;  // offset of the next part
   std::uint64_t needs_ = kTvmFileHeader;
   std::uint64_t count_ = 0;
   std::vector<NamePlace> names_;

@@ -1,4 +1,4 @@
-// Deflated bytes of a source as a stream of what they stand for.
+// Reads zip files: the directory, and stored and deflated members.
 #include "formats/zip.h"
 
 #include <zlib.h>
@@ -20,8 +20,8 @@
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
+#include "formats/decoded_cache.h"
 #include "formats/io/byte_source.h"
-#include "formats/kept_contents.h"
 #include "formats/zip_crc.h"
 
 namespace btf {
@@ -29,14 +29,15 @@ namespace {
 
 class Inflater {
  public:
-  // `packed` bytes from `offset` on, which lie inside the source; it outlives this.
+  // `packed` bytes from `offset` on, which must be within the source; the source must outlive this
+  // object.
   Inflater(const ByteSource& source, std::uint64_t offset, std::uint64_t packed);
   ~Inflater();
 
-  // The next bytes; fewer than wanted only where the stream ends.
+  // Reads the next bytes; fewer than requested only at the end of the stream.
   Result<std::size_t> read(std::span<std::byte> out);
 
-  // Packed bytes that were not used, known when read() has come to the end.
+  // The number of packed bytes that were not used, valid after read() has reached the end.
   std::uint64_t left() const;
 
  private:
@@ -50,12 +51,12 @@ class Inflater {
 namespace btf::zip {
 namespace {
 
-// The end of a zip file, which says where its directory is.
+// The end of a zip file, which contains the place of its directory.
 
 struct EndRecord {
   std::uint64_t entries = 0;
   std::uint64_t directory_begin = 0;
-  std::uint64_t directory_end = 0;  // inside the file
+  std::uint64_t directory_end = 0;  // offset in the file
 };
 
 }  // namespace
@@ -64,14 +65,14 @@ struct EndRecord {
 namespace btf {
 namespace {
 
-// Headers need few bytes, all else many.
+// Headers need few bytes, everything else many.
 constexpr std::size_t kFirstBlock = 512;
 constexpr std::size_t kPackedBlock = 128U << 10;
 
 struct Inflater::State {
   State(const ByteSource& from, std::uint64_t offset, std::uint64_t packed)
       : source(from), next(offset), end(offset + packed) {
-    // No header of zlib: a zip file has its own.
+    // No zlib header, since a zip file has its own.
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   State(const State&) = delete;
@@ -95,7 +96,7 @@ struct Inflater::State {
   }
 
   const ByteSource& source;
-  std::uint64_t next;  // packed byte that is not in `input` yet
+  std::uint64_t next;  // the next packed byte that is not in `input`
   std::uint64_t end;
   std::vector<std::byte> input;
   z_stream stream{};
@@ -138,14 +139,15 @@ Result<std::size_t> Inflater::read(std::span<std::byte> out) {
 namespace btf::zip {
 namespace {
 
-// Where the end record is. One whose comment ends elsewhere is part of a comment or of data.
+// Finds the end record. If the comment of a record does not end with the file, it is part of a
+// comment or of data.
 Result<std::uint64_t> find_end(const ByteSource& source) {
   const std::uint64_t size = source.size();
   const std::uint64_t length = std::min(size, kEnd + kLongestComment);
   std::vector<std::byte> tail(length);
   BTF_TRY(source.read_at(size - length, tail));
   std::optional<std::uint64_t> found;
-  std::optional<std::uint64_t> behind;  // bytes behind the last one that ends too early
+  std::optional<std::uint64_t> behind;  // bytes after the last record that ends too early
   for (std::uint64_t at = length < kEnd ? 0 : length - kEnd + 1; at-- > 0;) {
     if (load_little<std::uint32_t>(tail.data() + at) != kEndMagic) continue;
     const std::uint64_t end = at + kEnd + load_little<std::uint16_t>(tail.data() + at + 20);
@@ -170,17 +172,17 @@ Result<std::uint64_t> find_end(const ByteSource& source) {
 
 std::unexpected<Error> several_disks(std::string_view record, std::uint64_t at) {
   return malformed("zip-directory", at,
-                   "the zip file has several disks, says its " + std::string(record) + " at byte " +
-                       std::to_string(at));
+                   "the " + std::string(record) + " at byte " + std::to_string(at) +
+                       " says that the zip file has several disks");
 }
 
-// The record's number, unless it is the mark that refers to the zip64 end.
+// Checks the record's number against the zip64 one, unless it only refers to it.
 Status agree(std::uint64_t said, std::uint64_t elsewhere, std::uint64_t zip64,
              const std::string& what, std::uint64_t at) {
   if (said == elsewhere || said == zip64) return {};
   return malformed("zip-directory", at,
-                   "the end of the zip file says twice " + what + ": " + std::to_string(said) +
-                       " and, in its zip64 form, " + std::to_string(zip64));
+                   "the end of the zip file contradicts itself on " + what + ": " +
+                       std::to_string(said) + " and, in its zip64 form, " + std::to_string(zip64));
 }
 
 struct Numbers {
@@ -189,7 +191,7 @@ struct Numbers {
   std::uint64_t offset = 0;
 };
 
-// Nothing: there is no zip64 end in front of the end record.
+// Unset if there is no zip64 end before the end record.
 Result<std::optional<std::uint64_t>> find_end64(const ByteSource& source, std::uint64_t end) {
   if (end < kLocator) return std::nullopt;
   std::array<std::byte, kLocator> locator;
@@ -226,7 +228,7 @@ Result<Numbers> read_end64(const ByteSource& source, std::uint64_t at, std::uint
                  load_little<std::uint64_t>(record.data() + 48)};
 }
 
-// Its comment, if any, ends with the file. The zip64 one counts where there is one.
+// The record must end the file, with its comment if any. The zip64 end takes precedence.
 Result<EndRecord> read_end(const ByteSource& source) {
   BTF_ASSIGN(const std::uint64_t at, find_end(source));
   std::array<std::byte, kEnd> record;
@@ -352,7 +354,7 @@ Result<Spool> inflated(const ZipPlace& place) {
 
 namespace {
 
-// The most bytes that deflate can make of one, with a margin over 1030.
+// The most bytes that deflate can produce from one byte (1030), with a margin.
 constexpr std::uint64_t kMaxOfAByte = 1032;
 
 struct Method {
@@ -435,9 +437,9 @@ class Beginning final : public ByteSource {
 }  // namespace
 
 std::string quoted_member(std::string_view name) {
-  constexpr std::size_t kMost = 80;
-  return name.size() > kMost ? "'" + std::string(name.substr(0, kMost)) + "...'"
-                             : "'" + std::string(name) + "'";
+  constexpr std::size_t kMaxShown = 80;
+  return name.size() > kMaxShown ? "'" + std::string(name.substr(0, kMaxShown)) + "...'"
+                                 : "'" + std::string(name) + "'";
 }
 
 std::unexpected<Error> overlapping(std::string_view name, const ZipMember& member,
@@ -467,13 +469,13 @@ Result<std::uint64_t> locate(const ByteSource& source, const ZipDirectory& direc
   BTF_TRY(source.read_at(at + zip::kLocalHeader, std::as_writable_bytes(std::span(local))));
   if (local != name)
     return malformed("zip-name", at,
-                     "member " + quoted_member(name) + " calls itself " + quoted_member(local) +
-                         " where it begins, at byte " + std::to_string(at));
+                     "member " + quoted_member(name) + " is called " + quoted_member(local) +
+                         " in its local header, at byte " + std::to_string(at));
   return data;
 }
 
-std::unique_ptr<ByteSource> beginning_of(const ByteSource& source, const ZipMember& member,
-                                         std::uint64_t data_offset) {
+std::unique_ptr<ByteSource> member_beginning(const ByteSource& source, const ZipMember& member,
+                                             std::uint64_t data_offset) {
   return std::make_unique<Beginning>(source, member, data_offset);
 }
 
@@ -488,7 +490,7 @@ Unsigned number_at(std::span<const std::byte> bytes, std::size_t at) {
   return load_little<Unsigned>(bytes.data() + at);
 }
 
-// The directory from front to back, in blocks.
+// Reads the directory front to back in blocks.
 class Cursor {
  public:
   Cursor(const ByteSource& source, std::uint64_t begin, std::uint64_t end)
@@ -497,7 +499,7 @@ class Cursor {
   std::uint64_t at() const { return next_ - held_.size() + used_; }
   std::uint64_t left() const { return end_ - at(); }
 
-  // `bytes` that are there; they are valid up to the next call.
+  // Returns the next bytes, which must be there; valid until the next call.
   Result<std::span<const std::byte>> take(std::uint64_t bytes) {
     if (held_.size() - used_ < bytes) {
       held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(used_));
@@ -516,7 +518,7 @@ class Cursor {
   static constexpr std::uint64_t kBlock = 64U << 10;
 
   const ByteSource& source_;
-  std::uint64_t next_;  // byte of the source that is not held yet
+  std::uint64_t next_;  // the next byte of the source that is not held yet
   std::uint64_t end_;
   std::vector<std::byte> held_;
   std::size_t used_ = 0;
@@ -558,8 +560,8 @@ class ZipDirectory::Reader {
   Status take_member() {
     const std::uint64_t at = cursor_.at();
     if (cursor_.left() < kEntry)
-      return wrong("an entry has " + std::to_string(kEntry) + " bytes at least, it ends " +
-                   std::to_string(cursor_.left()) + " behind byte " + std::to_string(at));
+      return wrong("an entry has at least " + std::to_string(kEntry) + " bytes, but it ends " +
+                   std::to_string(cursor_.left()) + " bytes after byte " + std::to_string(at));
     BTF_ASSIGN(const auto entry, cursor_.take(kEntry));
     if (number_at<std::uint32_t>(entry, 0) != zip::kEntryMagic)
       return wrong("there is no entry at byte " + std::to_string(at));
@@ -590,7 +592,7 @@ class ZipDirectory::Reader {
     return {};
   }
 
-  // The numbers that did not fit the entry, in their order.
+  // Reads the numbers that did not fit the entry, in their order.
   Status take_extra(std::span<const std::byte> extra, std::uint16_t disk, ZipMember& member) {
     const auto name = [&] { return quoted_member(found_.name(member)); };
     std::optional<std::span<const std::byte>> zip64;
@@ -630,7 +632,7 @@ class ZipDirectory::Reader {
                      "two members have the name " + quoted_member(name(*twice)));
   }
 
-  // Bytes of one member are nobody else's: else a small file could stand for endless content.
+  // Members must not share bytes; otherwise a small file could contain endless content.
   Status check_places() {
     std::vector<ZipMember>& members = found_.members_;
     std::vector<std::uint32_t> order(members.size());
@@ -640,7 +642,7 @@ class ZipDirectory::Reader {
       ZipMember& member = members[order[i]];
       const bool last = i + 1 == order.size();
       member.limit = last ? end_.directory_begin : members[order[i + 1]].header_offset;
-      // The extra field of the local header, which may have another size, is not counted yet.
+      // Without the extra field of the local header, which may have another size.
       const Checked end = checked_add(
           checked_add(member.header_offset, zip::kLocalHeader + member.name_bytes), member.packed);
       if (end && *end <= member.limit) continue;
@@ -662,7 +664,7 @@ Result<bool> ZipDirectory::recognizes(const ByteSource& source) {
   BTF_TRY(source.read_at(0, start));
   const auto magic = load_little<std::uint32_t>(start.data());
   if (magic != zip::kLocalMagic && magic != zip::kEndMagic) return false;
-  // As a count of BTF records this is larger than any file.
+  // As a number of BTF records this is larger than any file.
   if (load_little<std::uint32_t>(start.data() + 4) != 0) return true;
   const auto end = zip::read_end(source);
   if (!end && end.error().finding.empty()) return std::unexpected(end.error());

@@ -5,7 +5,7 @@
 namespace btf {
 
 std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t before) {
-  // libdeflate starts anew where the pointer is null, even of no bytes.
+  // libdeflate restarts if the pointer is null, even for no bytes.
   return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
 }
 

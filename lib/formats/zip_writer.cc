@@ -15,7 +15,7 @@
 namespace btf {
 
 Status CrcSink::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  // Its share of the crc: its own crc, shifted by the bytes after it.
+  // The contribution to the CRC: that of these bytes, shifted by the bytes after them.
   const std::uint64_t behind = end_ - offset - bytes.size();
   sum_ ^= CrcJoin()(crc_of(bytes), 0, behind);
   missing_ -= bytes.size();
@@ -31,12 +31,12 @@ Result<std::uint32_t> CrcSink::crc() const {
 
 namespace {
 
-// Bytes just read are still in the cache when their crc is computed.
+// Bytes just read are still in the cache when their CRC is computed.
 constexpr std::size_t kBlock = 256U << 10;
 
-// About 300 KiB. Who reads a member in more pieces that do not touch pays less for reading it once
-// more than for each piece.
-constexpr std::size_t kMaxStretches = 4096;
+// Needs about 300 KiB. If a member is read in more separate pieces, reading it once more costs less
+// than tracking them.
+constexpr std::size_t kMaxRanges = 4096;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Status CrcCheckedSource::read_at(std::uint64_t offset, std::span<std::byte> out)
   if (sound_) return file.read_at(offset, out);
   BTF_ASSIGN(const bool fresh, begin_piece(offset, out.size()));
   if (!fresh) return file.read_at(offset, out);
-  // A frame of a compressed file is best taken at once.
+  // A frame of a compressed file is best read at once.
   const std::size_t most = compressed() ? out.size() : kBlock;
   std::uint32_t crc = 0;
   for (std::size_t at = 0; at < out.size();) {
@@ -66,7 +66,7 @@ Status CrcCheckedSource::read_up_to(std::uint64_t offset) const {
   return {};
 }
 
-// False: it tells nothing new.
+// Returns false if all these bytes are already known.
 Result<bool> CrcCheckedSource::begin_piece(std::uint64_t offset, std::uint64_t bytes) const {
   const std::scoped_lock lock(mutex_);
   if (damage_) return std::unexpected(*damage_);
@@ -74,7 +74,7 @@ Result<bool> CrcCheckedSource::begin_piece(std::uint64_t offset, std::uint64_t b
     return false;
   read_ = checked_add(read_, bytes).value_or(UINT64_MAX);
   if (scattered_) {
-    BTF_TRY(settle_scattered());
+    BTF_TRY(check_whole_member());
     return false;
   }
   return !known(offset, offset + bytes);
@@ -85,48 +85,48 @@ Status CrcCheckedSource::end_piece(std::uint64_t offset, std::span<const std::by
   const std::scoped_lock lock(mutex_);
   if (damage_) return std::unexpected(*damage_);
   if (sound_) return {};
-  if (scattered_) return settle_scattered();
+  if (scattered_) return check_whole_member();
   const std::uint64_t end = offset + bytes.size();
   for (std::uint64_t at = offset; at < end;) {
-    const auto next = stretches_.upper_bound(at);
-    const std::uint64_t known_end = next == stretches_.begin() ? at : std::prev(next)->second.end;
+    const auto next = ranges_.upper_bound(at);
+    const std::uint64_t known_end = next == ranges_.begin() ? at : std::prev(next)->second.end;
     if (known_end > at) {
       at = known_end;
       continue;
     }
-    const std::uint64_t stop = next == stretches_.end() ? end : std::min(end, next->first);
+    const std::uint64_t stop = next == ranges_.end() ? end : std::min(end, next->first);
     const bool all = at == offset && stop == end;
     add(at, stop, all ? crc : crc_of(bytes.subspan(at - offset, stop - at)));
     at = stop;
   }
   if (known(place_.data_offset, this->end()))
-    return settle(check_crc(place_, stretches_.begin()->second.crc));
-  if (stretches_.size() <= kMaxStretches) return {};
-  stretches_.clear();
+    return settle(check_crc(place_, ranges_.begin()->second.crc));
+  if (ranges_.size() <= kMaxRanges) return {};
+  ranges_.clear();
   scattered_ = true;
-  return settle_scattered();
+  return check_whole_member();
 }
 
 bool CrcCheckedSource::known(std::uint64_t begin, std::uint64_t end) const {
-  const auto next = stretches_.upper_bound(begin);
-  return next != stretches_.begin() && std::prev(next)->second.end >= end;
+  const auto next = ranges_.upper_bound(begin);
+  return next != ranges_.begin() && std::prev(next)->second.end >= end;
 }
 
 void CrcCheckedSource::add(std::uint64_t begin, std::uint64_t end, std::uint32_t crc) const {
-  const auto next = stretches_.lower_bound(begin);
-  auto here = next == stretches_.begin() ? stretches_.end() : std::prev(next);
-  if (here == stretches_.end() || here->second.end != begin)
-    here = stretches_.emplace_hint(next, begin, Stretch{end, crc});
+  const auto next = ranges_.lower_bound(begin);
+  auto here = next == ranges_.begin() ? ranges_.end() : std::prev(next);
+  if (here == ranges_.end() || here->second.end != begin)
+    here = ranges_.emplace_hint(next, begin, CrcRange{end, crc});
   else
     here->second = {end, join_(here->second.crc, crc, end - begin)};
-  if (next == stretches_.end() || next->first != end) return;
-  const Stretch& last = next->second;
+  if (next == ranges_.end() || next->first != end) return;
+  const CrcRange& last = next->second;
   here->second = {last.end, join_(here->second.crc, last.crc, last.end - end)};
-  stretches_.erase(next);
+  ranges_.erase(next);
 }
 
 Status CrcCheckedSource::settle(const Status& verdict) const {
-  stretches_.clear();
+  ranges_.clear();
   if (verdict)
     sound_ = true;
   else if (!verdict.error().finding.empty())
@@ -134,20 +134,20 @@ Status CrcCheckedSource::settle(const Status& verdict) const {
   return verdict;
 }
 
-// When it may have been read all.
-Status CrcCheckedSource::settle_scattered() const {
+// Called when the whole member may have been read.
+Status CrcCheckedSource::check_whole_member() const {
   return read_ < place_.member.size ? Status{} : settle(read_content(place_, {}));
 }
 
 namespace {
 
-constexpr std::uint16_t kVersion = 45;  // that a reader needs: zip64
+constexpr std::uint16_t kVersion = 45;  // version that a reader needs: zip64
 constexpr std::uint16_t kUnix = 3U << 8;
 constexpr std::uint16_t kDate = 1U << 5 | 1U;  // 1980-01-01
 constexpr std::uint32_t kAttributes = 0600U << 16;
 constexpr std::uint64_t kLocalExtra = 20;
 constexpr std::uint64_t kDescriptor = 24;
-constexpr std::uint64_t kNarrow = 0x7fffffff;  // larger numbers of the directory go to zip64
+constexpr std::uint64_t kNarrow = 0x7fffffff;  // larger numbers in the directory go to zip64
 
 class Bytes {
  public:
@@ -180,20 +180,20 @@ bool ascii(std::string_view name) {
 }
 
 std::uint64_t flags_of(const std::string& name, bool streamed) {
-  return (ascii(name) ? 0U : zip::kUtf8) | (streamed ? zip::kSizesBehind : 0U);
+  return (ascii(name) ? 0U : zip::kUtf8) | (streamed ? zip::kSizesAfterData : 0U);
 }
 
 Bytes local_header(const std::string& name, std::uint64_t size, std::uint32_t crc, bool streamed) {
-  const std::uint64_t told = streamed ? 0 : size;
+  const std::uint64_t local_size = streamed ? 0 : size;
   Bytes header;
   header.u32(zip::kLocalMagic).u16(kVersion).u16(flags_of(name, streamed)).u16(zip::kStored);
   header.u16(0).u16(kDate).u32(streamed ? 0 : crc).u32(zip::kElsewhere32).u32(zip::kElsewhere32);
   header.u16(name.size()).u16(kLocalExtra).text(name);
-  header.u16(zip::kZip64Extra).u16(kLocalExtra - 4).u64(told).u64(told);
+  header.u16(zip::kZip64Extra).u16(kLocalExtra - 4).u64(local_size).u64(local_size);
   return header;
 }
 
-// An entry of the directory; numbers too large for it are in its extra field.
+// An entry of the directory; numbers that are too large are in its extra field.
 Bytes entry(const std::string& name, std::uint64_t size, std::uint32_t crc, std::uint64_t offset,
             bool streamed) {
   const bool wide_size = size > kNarrow;
@@ -203,16 +203,16 @@ Bytes entry(const std::string& name, std::uint64_t size, std::uint32_t crc, std:
   if (wide_offset) numbers.u64(offset);
   Bytes extra;
   if (numbers.size() > 0) extra.u16(zip::kZip64Extra).u16(numbers.size()).bytes(numbers);
-  const std::uint64_t told = wide_size ? zip::kElsewhere32 : size;
+  const std::uint64_t short_size = wide_size ? zip::kElsewhere32 : size;
   Bytes bytes;
   bytes.u32(zip::kEntryMagic).u16(kUnix | kVersion).u16(kVersion).u16(flags_of(name, streamed));
-  bytes.u16(zip::kStored).u16(0).u16(kDate).u32(crc).u32(told).u32(told);
+  bytes.u16(zip::kStored).u16(0).u16(kDate).u32(crc).u32(short_size).u32(short_size);
   bytes.u16(name.size()).u16(extra.size()).u16(0).u16(0).u16(0).u32(kAttributes);
   bytes.u32(wide_offset ? zip::kElsewhere32 : offset).text(name).bytes(extra);
   return bytes;
 }
 
-// Behind the directory of `count` members, which has `size` bytes from `offset` on.
+// The end after a directory of `count` members, which has `size` bytes from `offset` on.
 Bytes end_of(std::uint64_t count, std::uint64_t offset, std::uint64_t size) {
   Bytes bytes;
   if (count > zip::kElsewhere16 || offset > kNarrow || size > kNarrow) {
@@ -220,8 +220,8 @@ Bytes end_of(std::uint64_t count, std::uint64_t offset, std::uint64_t size) {
     bytes.u32(0).u32(0).u64(count).u64(count).u64(size).u64(offset);
     bytes.u32(zip::kLocatorMagic).u32(0).u64(offset + size).u32(1);
   }
-  const std::uint64_t told = std::min<std::uint64_t>(count, zip::kElsewhere16);
-  bytes.u32(zip::kEndMagic).u16(0).u16(0).u16(told).u16(told);
+  const std::uint64_t short_count = std::min<std::uint64_t>(count, zip::kElsewhere16);
+  bytes.u32(zip::kEndMagic).u16(0).u16(0).u16(short_count).u16(short_count);
   bytes.u32(std::min<std::uint64_t>(size, zip::kElsewhere32));
   bytes.u32(std::min<std::uint64_t>(offset, zip::kElsewhere32)).u16(0);
   return bytes;

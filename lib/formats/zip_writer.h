@@ -1,4 +1,4 @@
-// Zip as it is written, and members that are checked against their crc as they are read.
+// Writing zip files, and checking CRCs of members while they are written or read.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,14 @@
 
 namespace btf {
 
-// The crc of what is written, in whatever order it comes.
+// Computes the CRC of bytes that are written in any order.
 
-// Passes everything on. The crc of a whole is a sum of what its parts add to it, by where they
-// stand, so nothing has to be kept of them. Threads may write at once where the sink lets them.
+// Forwards everything. The CRC of a whole is the sum of contributions of its parts, which depend on
+// their positions, so no bytes need to be kept. Several threads may write if the sink allows it.
 class CrcSink final : public ByteSink {
  public:
-  // The crc of bytes [begin, end) of the sink, which outlives this and is not committed by it.
+  // Computes the CRC of bytes [begin, end) of the sink, which must outlive this object and is not
+  // committed by it.
   CrcSink(ByteSink& sink, std::uint64_t begin, std::uint64_t end)
       : sink_(sink), end_(end), missing_(end - begin) {}
 
@@ -36,7 +37,7 @@ class CrcSink final : public ByteSink {
   Status begin_piece(std::uint64_t bytes) override { return sink_.begin_piece(bytes); }
   Status commit() override { return {}; }
 
-  // When every byte was written once.
+  // Valid when every byte has been written once.
   Result<std::uint32_t> crc() const;
 
  private:
@@ -46,11 +47,11 @@ class CrcSink final : public ByteSink {
   std::atomic<std::uint32_t> sum_ = 0;
 };
 
-// A stored member whose crc is compared while it is read.
+// A stored member whose CRC is checked while it is read.
 
-// The file that holds the member, by offsets in the file. Reads of the member are recorded, in
-// pieces of any size, in any order, by several threads. The read that completes it returns the
-// error if the crc differs, and so does every later one; reads of a part return none.
+// The source has the offsets of the whole file. Reads of the member are recorded, in pieces of any
+// size and order and on several threads. The read that completes the member returns an error if the
+// CRC differs, and so do all later ones; earlier reads succeed.
 class CrcCheckedSource final : public ByteSource {
  public:
   explicit CrcCheckedSource(const ZipPlace& place) : place_(place) {}
@@ -64,11 +65,11 @@ class CrcCheckedSource final : public ByteSource {
   Status check_unchanged() const override { return place_.source.check_unchanged(); }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  // Reads the member's bytes that nobody reads with the elements.
+  // Reads the bytes of the member that precede its elements.
   Status read_up_to(std::uint64_t offset) const;
 
  private:
-  struct Stretch {
+  struct CrcRange {
     std::uint64_t end = 0;
     std::uint32_t crc = 0;
   };
@@ -79,36 +80,36 @@ class CrcCheckedSource final : public ByteSource {
   bool known(std::uint64_t begin, std::uint64_t end) const;
   void add(std::uint64_t begin, std::uint64_t end, std::uint32_t crc) const;
   Status settle(const Status& verdict) const;
-  Status settle_scattered() const;
+  Status check_whole_member() const;
 
   const ZipPlace place_;
   mutable std::atomic<bool> sound_ = false;
   mutable std::mutex mutex_;
-  // By where they begin. No two touch.
-  mutable std::map<std::uint64_t, Stretch> stretches_;
+  // By begin; no two ranges touch.
+  mutable std::map<std::uint64_t, CrcRange> ranges_;
   mutable CrcJoin join_;
-  mutable bool scattered_ = false;  // too many: not kept any more
-  mutable std::uint64_t read_ = 0;  // bytes of the member, those read again too
+  mutable bool scattered_ = false;  // too many ranges: they are no longer kept
+  mutable std::uint64_t read_ = 0;  // bytes of the member that were read, including repetitions
   mutable std::optional<Error> damage_;
 };
 
-// Zip files as CPython's zipfile writes them for NumPy, to the byte: members stored as they are,
-// each with a zip64 field; nothing says when they were written.
+// Writes zip files byte for byte like CPython's zipfile for NumPy: stored members, each with a
+// zip64 field, and without times.
 
 class ZipWriter {
  public:
-  // All are announced before the first is written, in the same order.
+  // All members are announced before the first one is written, in the same order.
   Status announce(std::string name, std::uint64_t size);
-  // The size of the whole file: for a sink that can seek, and, from begin() on, for that one.
+  // The size of the whole file: for a sink that can seek, or, after begin(), for that sink.
   Result<std::uint64_t> total_bytes() const;
 
   void begin(const ByteSink& sink) { streamed_ = !sink.random_access(); }
-  // Where the content of the next member begins.
+  // Returns where the content of the next member begins.
   Result<std::uint64_t> begin_member(ByteSink& sink);
-  // It is written to this, at offsets in the whole file.
+  // The sink for the content, with offsets in the whole file.
   ByteSink& content() { return *content_; }
   Status end_member(ByteSink& sink);
-  // The directory.
+  // Writes the directory.
   Status end(ByteSink& sink);
 
  private:
@@ -122,8 +123,8 @@ class ZipWriter {
 
   std::vector<Member> members_;
   std::set<std::string, std::less<>> names_;
-  bool streamed_ = false;     // front to back: the crc stands behind the content
-  std::size_t next_ = 0;      // member
+  bool streamed_ = false;     // written front to back: the CRC follows the content
+  std::size_t next_ = 0;      // number of the next member
   std::uint64_t offset_ = 0;  // of its local header
   std::unique_ptr<CrcSink> content_;
 };

@@ -1,5 +1,5 @@
-// A seek table that arrives behind the frames, from front to back: are they those that it speaks
-// of?
+// Reads zstd streams front to back: frames, their faults, and a seek table that arrives after the
+// frames it describes.
 #include "formats/zstd.h"
 
 #include <zstd.h>
@@ -23,21 +23,21 @@
 namespace btf::zstd {
 namespace {
 
-// Sees every byte of the file. Keeps sums of the sizes of frames and not the sizes.
+// Checks the seek table of a stream. Sees every byte, but only keeps sums of frame sizes.
 class TableWatch {
  public:
-  // Bytes of one frame, the next ones.
+  // Processes the next bytes of the current frame.
   void feed(std::span<const std::byte> bytes);
-  // It is complete and had so much content.
+  // The frame is complete and has this much content.
   void end_frame(std::uint64_t content);
 
-  // Ends the file with a seek table?
+  // True if the file ends with a seek table.
   bool found() const;
-  // And is it true? Asked at the end of the file.
+  // An error if the table is wrong. Called at the end of the file.
   Status check() const;
 
  private:
-  // A sum over the sizes of frames, in order.
+  // A sum over the sizes of frames, which depends on their order.
   class Sum {
    public:
     void add(std::uint64_t sizes) {
@@ -52,16 +52,16 @@ class TableWatch {
 
   void take_table(std::span<const std::byte> bytes);
 
-  std::uint64_t frames_ = 0;      // before the one that may be the table
-  Sum sizes_;                     // of these
-  std::uint64_t at_ = 0;          // bytes of the current frame so far
-  std::uint64_t entries_at_ = 0;  // of the file: where the table's begin
+  std::uint64_t frames_ = 0;      // frames before the one that may be the table
+  Sum sizes_;                     // of these frames
+  std::uint64_t at_ = 0;          // position in the current frame
+  std::uint64_t entries_at_ = 0;  // offset of the table's entries in the file
   std::array<std::byte, 8> header_{};
-  bool table_ = false;       // the current frame, or the last one, may be the table
+  bool table_ = false;       // the current or last frame may be the table
   std::uint64_t size_ = 0;   // of its content
-  std::uint64_t width_ = 0;  // of its entries; 0: their number is another
+  std::uint64_t width_ = 0;  // of its entries; 0 if their number does not fit
   std::array<std::byte, 12> entry_{};
-  Sum told_;  // sizes that it says
+  Sum table_sizes_;  // sizes according to the table
   std::array<std::byte, 9> footer_{};
 };
 
@@ -79,13 +79,13 @@ void TableWatch::feed(std::span<const std::byte> bytes) {
     width_ = 0;
     if (size_ == frames_ * entry_bytes(true) + kFooter) width_ = entry_bytes(true);
     if (size_ == frames_ * entry_bytes(false) + kFooter) width_ = entry_bytes(false);
-    told_ = {};
+    table_sizes_ = {};
   }
   if (table_) take_table(bytes);
   at_ += bytes.size();
 }
 
-// `bytes` stand at byte `at_` of the frame.
+// `bytes` are at position `at_` of the frame.
 void TableWatch::take_table(std::span<const std::byte> bytes) {
   std::uint64_t at = at_ - kSkippableHeader;
   const std::uint64_t footer = size_ - std::min<std::uint64_t>(size_, kFooter);
@@ -93,7 +93,7 @@ void TableWatch::take_table(std::span<const std::byte> bytes) {
     entry_[at % width_] = bytes.front();
     bytes = bytes.subspan(1);
     if ((at + 1) % width_ == 0)
-      told_.add(sizes_of(load_u32(entry_.data()), load_u32(entry_.data() + 4)));
+      table_sizes_.add(sizes_of(load_u32(entry_.data()), load_u32(entry_.data() + 4)));
   }
   if (at < footer) {
     const auto some = std::min<std::uint64_t>(footer - at, bytes.size());
@@ -124,15 +124,15 @@ Status TableWatch::check() const {
   const std::uint64_t footer = entries_at_ + kSkippableHeader + size_ - kFooter;
   if ((std::to_integer<std::uint8_t>(footer_[4]) & kReservedBits) != 0)
     return wrong_table(footer + 4, "the reserved bits of its descriptor are not 0");
-  if (const std::uint32_t told = load_u32(footer_.data()); told != frames_)
-    return wrong_table(footer, "it has " + std::to_string(told) + " frames, " +
-                                   std::to_string(frames_) + " stand before it");
+  if (const std::uint32_t listed = load_u32(footer_.data()); listed != frames_)
+    return wrong_table(footer, "it has " + std::to_string(listed) + " frames, but " +
+                                   std::to_string(frames_) + " precede it");
   if (width_ == 0)
-    return wrong_table(entries_at_ + 4, "its frame says " + std::to_string(size_) +
-                                            " bytes, which fits no " + std::to_string(frames_) +
-                                            " frames");
-  if (told_ != sizes_)
-    return wrong_table(entries, "the frames before it have other sizes than it says");
+    return wrong_table(entries_at_ + 4, "its frame has " + std::to_string(size_) +
+                                            " bytes, which does not fit " +
+                                            std::to_string(frames_) + " frames");
+  if (table_sizes_ != sizes_)
+    return wrong_table(entries, "the frames before it have other sizes than in the table");
   return {};
 }
 
@@ -189,12 +189,12 @@ constexpr std::uint64_t kBlockHeader = 3;
 constexpr std::uint64_t kChecksum = 4;
 constexpr unsigned kReservedBit = 0x08;  // of the descriptor
 
-// Reads block headers; a file of many small blocks costs few reads.
+// Reads block headers; many small blocks cost few reads.
 class Headers {
  public:
   explicit Headers(const ByteSource& file) : file_(file) {}
 
-  // False: the file ends before.
+  // Returns false at the end of the file.
   Result<bool> read(std::uint64_t offset, std::span<std::byte> out) {
     if (offset > file_.size() || file_.size() - offset < out.size()) return false;
     if (offset < begin_ || offset - begin_ + out.size() > count_) {
@@ -253,7 +253,7 @@ Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
       shape.fault = Fault::wrong;
       return shape;
     }
-    at += kBlockHeader + (kind == 1 ? 1 : length);         // kind 1: one byte again and again
+    at += kBlockHeader + (kind == 1 ? 1 : length);         // kind 1 repeats one byte
     shape.most_content += kind == 2 ? kMaxBlock : length;  // kind 2: compressed
   }
   at += shape.checksum ? kChecksum : 0;
@@ -265,10 +265,10 @@ Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
 
 namespace {
 
-// The size of the dictionary field, by a frame header's descriptor.
+// The size of the dictionary field by the descriptor of a frame header.
 constexpr std::array<std::size_t, 4> kDictionaryBytes{0, 1, 2, 4};
 
-// Blocks, by the type in their headers.
+// Types of blocks.
 enum : std::uint64_t { kRaw, kRepeated, kCompressed, kReserved };
 
 }  // namespace
@@ -287,7 +287,7 @@ void FrameWalk::feed(std::span<const std::byte> bytes) {
   }
 }
 
-// A byte of a header.
+// Takes a byte of a header.
 void FrameWalk::take(std::byte byte) {
   bytes_[count_++] = byte;
   if (--left_ > 0) return;
@@ -309,8 +309,8 @@ void FrameWalk::take(std::byte byte) {
     if (left_ == 0) begin_block();
   } else if (part_ == Part::header) {
     const auto size = all.subspan(window_ + dictionary_);
-    // Two bytes begin where one ends.
-    if (!size.empty()) says_ = little_endian(size) + (size.size() == 2 ? 256 : 0);
+    // Two-byte sizes start where one-byte sizes end.
+    if (!size.empty()) header_content_ = little_endian(size) + (size.size() == 2 ? 256 : 0);
     begin_block();
   } else {
     const std::uint64_t header = little_endian(all);
@@ -322,7 +322,9 @@ void FrameWalk::take(std::byte byte) {
       part_ = Part::end;
       return;
     }
-    holds_ = type == kCompressed || !holds_ ? std::nullopt : std::optional(*holds_ + size);
+    blocks_content_ = type == kCompressed || !blocks_content_
+                          ? std::nullopt
+                          : std::optional(*blocks_content_ + size);
     part_ = Part::block;
     left_ = type == kRepeated ? 1 : size;
     if (left_ == 0) end_block();
@@ -334,7 +336,7 @@ void FrameWalk::begin_block() {
   left_ = 3;
 }
 
-// Or the checksum.
+// After a block comes the next one, or the checksum.
 void FrameWalk::end_block() {
   if (part_ == Part::block && !last_) return begin_block();
   part_ = part_ == Part::block && checksum_ ? Part::checksum : Part::end;
@@ -343,11 +345,14 @@ void FrameWalk::end_block() {
 
 std::string FrameWalk::fault() const {
   if (reserved_block_) return "a block in it is of a reserved type";
-  if (!says_ || (part_ != Part::end && part_ != Part::checksum)) return {};
-  const std::string header = "its header says " + std::to_string(*says_) + " bytes of content, ";
-  if (!holds_) return {};
-  if (*holds_ < *says_) return header + "its blocks end after " + std::to_string(*holds_);
-  if (*holds_ > *says_) return header + "its blocks go on to " + std::to_string(*holds_);
+  if (!header_content_ || (part_ != Part::end && part_ != Part::checksum)) return {};
+  const std::string header =
+      "its header says " + std::to_string(*header_content_) + " bytes of content, ";
+  if (!blocks_content_) return {};
+  if (*blocks_content_ < *header_content_)
+    return header + "its blocks end after " + std::to_string(*blocks_content_);
+  if (*blocks_content_ > *header_content_)
+    return header + "its blocks go on to " + std::to_string(*blocks_content_);
   return {};
 }
 
@@ -367,10 +372,10 @@ std::string_view FrameWalk::inside() const {
 
 namespace {
 
-constexpr std::size_t kPlain = 256U << 10;  // decompressed at once
+constexpr std::size_t kPlain = 256U << 10;  // bytes decompressed at once
 
-// Keeps the content within what the header and the file system allow. What turns out to be of no
-// known kind ends at kContentSlack, however the bytes come: false.
+// Appends as much as the header and the file system allow. Returns false if the content is of no
+// known kind, which is independent of how it is split: it ends at kContentSlack.
 Result<bool> append(BoundedSpool& content, std::span<const std::byte> bytes) {
   if (content.size() <= kContentSlack && bytes.size() > kContentSlack - content.size()) {
     const std::uint64_t some = kContentSlack - content.size();
@@ -385,11 +390,11 @@ Result<bool> append(BoundedSpool& content, std::span<const std::byte> bytes) {
   BTF_TRY(content.check_room());
   return malformed("decompression-bomb", 0,
                    "the compressed file goes on after " + std::to_string(most) +
-                       " bytes of content, more than " + std::string(content.bound().whose()) +
+                       " bytes of content, more than " + std::string(content.bound().subject()) +
                        " needs");
 }
 
-// Asked once, when what is needed is not there yet.
+// Evaluated once, when needed content is not there yet.
 class Need {
  public:
   explicit Need(const Capacity& capacity) : capacity_(capacity) {}
@@ -401,7 +406,7 @@ class Need {
     BTF_ASSIGN(const std::optional<std::uint64_t> most, capacity_());
     if (!most || *most >= needed) return {};
     return malformed("data-past-end", *most,
-                     std::string(content.bound().whose()) + " needs " + std::to_string(needed) +
+                     std::string(content.bound().subject()) + " needs " + std::to_string(needed) +
                          " bytes of content, the compressed file has no more than " +
                          std::to_string(*most));
   }
@@ -411,7 +416,7 @@ class Need {
   bool asked_ = false;
 };
 
-// The last of several frames may be missing, which only the records in them show.
+// If the last of several frames is missing, only the records in the others show it.
 Status check_end(BoundedSpool& content, std::uint64_t frames, std::uint64_t offset) {
   BTF_ASSIGN(const std::uint64_t least, content.least(frames));
   if (content.size() >= least) return {};
@@ -469,12 +474,12 @@ Result<Unpacked> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
   Need need(capacity);
   FrameWalk walk;
   std::uint64_t packed_at = 0;
-  std::size_t wanted = 0;  // 0: between two frames
+  std::size_t wanted = 0;  // 0 between two frames
   for (;;) {
     BTF_ASSIGN(const std::size_t got, pull(packed));
     if (got == 0) break;
     ZSTD_inBuffer in{packed.data(), got, 0};
-    // A full output buffer may leave content behind in the context.
+    // A full output buffer may leave content in the context.
     bool more = true;
     while (in.pos < in.size || more) {
       ZSTD_outBuffer out{plain.data(), plain.size(), 0};

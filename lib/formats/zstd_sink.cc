@@ -13,15 +13,15 @@
 namespace btf::zstd {
 namespace {
 
-// So many frames may wait per thread: enough that none runs dry while the owner writes.
+// Frames that may wait per thread, so that no thread runs dry while the owner writes.
 constexpr unsigned kJobsPerThread = 4;
 
-// Threads are started when there is work for them.
+// Threads are only started when there is work for them.
 constexpr std::uint64_t kFramesAlone = 3;
 
-// In shuffled elements a byte says little of its successors, so their own frequencies are worth
-// more than matches. The fast levels therefore give up the search sooner: positions skipped
-// after each one without a match, by level.
+// In shuffled elements a byte predicts little of its successors, so entropy coding helps more than
+// matches. Fast levels therefore give up searching sooner: the number of positions skipped after
+// each one without a match, by level.
 constexpr int kSkipped[] = {0, 8, 4};
 
 }  // namespace
@@ -42,7 +42,7 @@ FrameEncoder::~FrameEncoder() {
   changed_.notify_all();
 }
 
-// Nothing if there is no memory.
+// Null if there is no memory.
 FrameEncoder::Context FrameEncoder::make_context() const {
   Context context(ZSTD_createCCtx());
   if (context == nullptr) return context;
@@ -183,7 +183,7 @@ class Sink final : public CompressingSink {
     std::byte entry[entry_bytes(true)];
     store_u32(entry, static_cast<std::uint32_t>(frame.size()));
     store_u32(entry + 4, static_cast<std::uint32_t>(job.content.size()));
-    // A frame ends with its checksum, which is the one that the table wants.
+    // A frame ends with its checksum, which is also that of the table.
     std::copy_n(frame.end() - 4, 4, entry + 8);
     entries_.insert(entries_.end(), std::begin(entry), std::end(entry));
     job.content.clear();
@@ -214,7 +214,7 @@ class Sink final : public CompressingSink {
   ByteSink& file_;
   FrameEncoder encoder_;
   std::vector<std::byte> entries_;
-  bool shared_ = false;  // the frame that is being filled is one of small pieces
+  bool shared_ = false;  // the current frame has small pieces
   std::uint64_t content_bytes_ = 0;
   std::uint64_t file_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// A seekable zstd file written: frames compressed by several threads and handed out in order.
+// Writing seekable zstd files: frames compressed on several threads.
 #pragma once
 
 #include <zstd.h>
@@ -14,34 +14,32 @@
 
 namespace btf::zstd {
 
-// Frames of a seekable file, compressed by several threads and handed out in order.
-
-// One frame: its content goes in, the frame comes out.
+// The content and compressed bytes of one frame.
 struct FrameJob {
   std::vector<std::byte> content;
   std::vector<std::byte> frame;
-  std::size_t result = 0;  // bytes of the frame, or an error code of libzstd
+  std::size_t result = 0;  // size of the frame, or an error code of libzstd
   bool done = false;
 };
 
 struct Compression {
   int level = 0;
-  bool shuffled = false;  // most of the content is elements with their bytes shuffled
+  bool shuffled = false;  // most of the content is shuffled elements
 };
 
-// A ring of jobs. The owner fills the next, submits it and takes the oldest back when it is done;
-// meanwhile the other threads compress, and it helps them when it would have to wait. It gets along
-// without them.
+// A ring of jobs. The owner fills the next job, submits it, and takes the oldest one back when it
+// is done. Other threads compress meanwhile, and the owner helps when it would have to wait. Works
+// single-threaded too.
 class FrameEncoder {
  public:
   FrameEncoder(Compression compression, unsigned threads);
   ~FrameEncoder();
 
-  // To be filled and submitted. There must be room: pending() < capacity().
+  // The next job to fill and submit. Requires pending() < capacity().
   FrameJob& next() { return jobs_[submitted_ % jobs_.size()]; }
   void submit();
 
-  // The oldest job once it is done; release() gives its room back.
+  // Waits for the oldest job; release() makes it available again.
   FrameJob& wait_oldest();
   bool oldest_done();
   void release() { ++released_; }
@@ -63,35 +61,35 @@ class FrameEncoder {
   unsigned threads_;
   std::vector<FrameJob> jobs_;
   Context own_;
-  std::uint64_t submitted_ = 0;  // changed under the lock; the owner alone changes it
+  std::uint64_t submitted_ = 0;  // written by the owner only, under the lock
   std::uint64_t taken_ = 0;      // under the lock
-  std::uint64_t released_ = 0;   // the owner's
+  std::uint64_t released_ = 0;   // used by the owner only
   bool stop_ = false;
   bool started_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Workers workers_;  // last: they use everything above
+  Workers workers_;  // last member, since its threads use the others
 };
 
 // Compresses what is written to it into the seekable zstd format.
 
-// A piece has frames of its own, of so much content each, and less only in the last.
+// A piece has its own frames, with this much content each except for the last.
 inline constexpr std::size_t kFrameContent = 1U << 20;
 
-// But pieces up to this that follow on one another share frames,
+// Consecutive pieces of up to this size share frames,
 inline constexpr std::uint64_t kSmallPiece = 256;
 
-// as many as fit whole.
+// with as many whole pieces as fit this size.
 inline constexpr std::size_t kSharedFrame = 16U << 10;
 
 class CompressingSink : public ByteSink {
  public:
-  // The size of the compressed file. Ask after commit().
+  // The size of the compressed file, valid after commit().
   virtual std::uint64_t file_bytes() const = 0;
 };
 
-// To be written front to back. `threads` compress, the calling one being one of them; the bytes do
-// not depend on their number. commit() writes the seek table; `file` itself is not committed by it.
+// Must be written front to back. `threads` includes the calling one; the output does not depend on
+// it. commit() writes the seek table but does not commit `file`.
 std::unique_ptr<CompressingSink> compressing_sink(ByteSink& file, Compression compression,
                                                   unsigned threads);
 

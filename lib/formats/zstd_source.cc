@@ -1,5 +1,5 @@
-// Frames that are wanted again and again, as when a matrix is transposed: from the third time on
-// their content is read from a file without a name and no longer decompressed.
+// Reads seekable zstd files. Frames that are needed repeatedly, as when a matrix is transposed, are
+// written to a file without a name and read from there from the third time on.
 #include "formats/zstd_source.h"
 
 #include <xxhash.h>
@@ -28,16 +28,15 @@
 namespace btf::zstd {
 namespace {
 
-// For several threads at once. Where there is no room for the file, or no memory, nothing more is
-// kept.
-class KeptFrames {
+// Thread-safe. Stops keeping frames if there is no room for the file or no memory.
+class FrameStore {
  public:
-  explicit KeptFrames(std::uint64_t frames) : frames_(frames) {}
+  explicit FrameStore(std::uint64_t frames) : frames_(frames) {}
 
   bool has(const FramePlace& place) const;
-  // [offset, offset + out.size()) of the content; of a frame that is kept.
+  // Reads [offset, offset + out.size()) of the content, which must be in a kept frame.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
-  // The frame was decompressed: the first time that is noted, the next time it is kept.
+  // Called when the frame was decompressed: the first call is noted, the second one keeps it.
   void offer(const FramePlace& place, std::span<const std::byte> content) noexcept;
 
  private:
@@ -45,22 +44,22 @@ class KeptFrames {
 
   std::uint64_t frames_;
   mutable std::mutex mutex_;
-  std::optional<Spool> spool_;  // frames where they are in the content
+  std::optional<Spool> spool_;  // frames at their content offsets
   bool given_up_ = false;
   std::vector<bool> seen_;
-  std::vector<bool> kept_;  // empty, or of all frames and the file is there
+  std::vector<bool> stored_;  // empty, or one for each frame once the file exists
 };
 
-bool KeptFrames::has(const FramePlace& place) const {
+bool FrameStore::has(const FramePlace& place) const {
   const std::scoped_lock lock(mutex_);
-  return !kept_.empty() && kept_[place.index];
+  return !stored_.empty() && stored_[place.index];
 }
 
-Status KeptFrames::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+Status FrameStore::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   return spool_->read_at(offset, out);
 }
 
-void KeptFrames::offer(const FramePlace& place, std::span<const std::byte> content) noexcept {
+void FrameStore::offer(const FramePlace& place, std::span<const std::byte> content) noexcept {
   const std::scoped_lock lock(mutex_);
   if (given_up_) return;
   try {
@@ -70,30 +69,30 @@ void KeptFrames::offer(const FramePlace& place, std::span<const std::byte> conte
   }
 }
 
-// False: there is no room.
-bool KeptFrames::keep(const FramePlace& place, std::span<const std::byte> content) {
+// Returns false if there is no room.
+bool FrameStore::keep(const FramePlace& place, std::span<const std::byte> content) {
   if (seen_.empty()) seen_.resize(frames_);
   if (!seen_[place.index]) {
     seen_[place.index] = true;
     return true;
   }
-  if (kept_.empty()) {
+  if (stored_.empty()) {
     std::vector<bool> kept(frames_);
     auto spool = Spool::create();
     if (!spool) return false;
     spool_.emplace(*std::move(spool));
-    kept_ = std::move(kept);
+    stored_ = std::move(kept);
   }
-  if (kept_[place.index]) return true;
+  if (stored_[place.index]) return true;
   if (!spool_->write_at(place.content_offset, content)) return false;
-  kept_[place.index] = true;
+  stored_[place.index] = true;
   return true;
 }
 
-// A bit of the frame header's descriptor, the byte after the magic number.
+// A bit of the frame header's descriptor, which follows the magic number.
 constexpr std::byte kHasChecksum{0x04};
 
-// Far more than a frame without content takes.
+// Far more than a frame without content needs.
 constexpr std::uint32_t kMaxEmpty = 1U << 10;
 
 std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
@@ -120,8 +119,8 @@ Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
     return wrong_frame(place.index, place.file_offset, std::move(what));
   };
   if (load_u32(frame.data()) != kFrameMagic)
-    return wrong("no frame with content begins here, the seek table says " +
-                 std::to_string(place.content) + " bytes of it");
+    return wrong("no frame with content begins here, but the seek table says that it has " +
+                 std::to_string(place.content) + " bytes");
   const std::size_t length = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
   if (ZSTD_isError(length) != 0) return explained(length, place, frame);
   if (length != frame.size()) return wrong_length(place, length);
@@ -151,7 +150,7 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
                        "it holds " + std::to_string(got) + " bytes, the seek table says " +
                            std::to_string(out.size()));
   if (!place.checksum) return {};
-  // libzstd has compared a frame's own checksum with the content: the same 32 bits.
+  // libzstd has already checked the frame's own checksum, which is the same 32 bits.
   const bool own = (frame[4] & kHasChecksum) != std::byte{};
   const std::uint32_t checksum = own ? load_u32(frame.data() + frame.size() - 4)
                                      : static_cast<std::uint32_t>(XXH64(out.data(), out.size(), 0));
@@ -161,7 +160,7 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
                          : "its content does not match the checksum in the seek table");
 }
 
-// One without content may be skippable, of any length; its checksum in the table means nothing.
+// A frame without content may be skippable and of any length; its checksum in the table is ignored.
 Status FrameDecoder::check(const ByteSource& file, const FramePlace& place) {
   if (place.content == 0) {
     std::array<std::byte, kSkippableHeader> header;
@@ -182,10 +181,10 @@ namespace {
 
 constexpr std::uint64_t kInterval = 1024;  // frames between two checkpoints
 
-// Frame header, one empty block: no frame is shorter than a skippable one's header.
+// The header of a skippable frame is shorter than any frame with a header and an empty block.
 constexpr std::uint32_t kMinFrame = kSkippableHeader;
 
-// More than zstd makes of content that cannot be compressed.
+// An upper bound of what zstd makes of incompressible content.
 std::uint64_t most_compressed(std::uint64_t content) {
   return content + content / 128 + (1U << 10);
 }
@@ -202,7 +201,7 @@ Result<bool> has_seek_table(const ByteSource& file) {
 struct SeekTable::LastBlock {
   std::mutex mutex;
   std::uint64_t number = 0;
-  std::shared_ptr<const Block> places;  // nothing at first
+  std::shared_ptr<const Block> places;  // null at first
 };
 
 SeekTable::SeekTable(const ByteSource& file) : file_(&file), last_(std::make_unique<LastBlock>()) {}
@@ -226,7 +225,7 @@ Status SeekTable::read_footer() {
   if ((descriptor & kReservedBits) != 0)
     return wrong_table(footer_at + 4, "the reserved bits of its descriptor are not 0");
   checksums_ = (descriptor & kChecksumFlag) != 0;
-  // 32 bits times 12: no 64 bits wrap here.
+  // 32 bits times 12 fits 64 bits.
   const std::uint64_t body = frames_ * entry_bytes(checksums_) + kFooter;
   if (body + kSkippableHeader > size)
     return wrong_table(footer_at, std::to_string(frames_) + " frames need " +
@@ -296,13 +295,13 @@ Status SeekTable::check_entries() {
   BTF_TRY(std::move(status));
   const std::uint64_t before = entries_offset_ - kSkippableHeader;
   if (file_offset > before)
-    return wrong_table(entries_offset_, "of the " + std::to_string(file_offset) +
-                                            " bytes of its frames " + std::to_string(before) +
-                                            " stand before it: the others are missing");
+    return wrong_table(entries_offset_, "its frames have " + std::to_string(file_offset) +
+                                            " bytes, but only " + std::to_string(before) +
+                                            " precede it: the others are missing");
   if (file_offset < before)
     return wrong_table(entries_offset_, "its frames have " + std::to_string(file_offset) +
-                                            " bytes, " + std::to_string(before) +
-                                            " stand before it: the others belong to no frame");
+                                            " bytes, but " + std::to_string(before) +
+                                            " precede it: the others belong to no frame");
   return {};
 }
 
@@ -323,7 +322,7 @@ Result<std::shared_ptr<const SeekTable::Block>> SeekTable::block(std::uint64_t n
 }
 
 Result<FramePlace> SeekTable::find(std::uint64_t content_offset) const {
-  // The last checkpoint at or before the byte. Empty frames share their place with the next one.
+  // The last checkpoint at or before the byte. Empty frames have the same offset as the next one.
   const auto after =
       std::ranges::upper_bound(checkpoints_, content_offset, {}, &FramePlace::content_offset);
   if (after == checkpoints_.begin()) return wrong_table(entries_offset_, "it has no frames");
@@ -331,7 +330,7 @@ Result<FramePlace> SeekTable::find(std::uint64_t content_offset) const {
              block(static_cast<std::uint64_t>(after - checkpoints_.begin()) - 1));
   const auto found =
       std::ranges::upper_bound(*places, content_offset, {}, &FramePlace::content_end);
-  // It was there when the table was checked.
+  // It existed when the table was checked.
   if (found == places->end()) return file_changed();
   return *found;
 }
@@ -343,7 +342,7 @@ Result<FramePlace> SeekTable::frame(std::uint64_t index) const {
 
 namespace {
 
-// Hands out decoders, so that there are as many as threads that ever needed one at once.
+// Lends out decoders, and has as many as threads ever needed one at the same time.
 class Decoders {
  public:
   Status read(const ByteSource& file, const FramePlace& place, std::span<std::byte> out) {
@@ -384,7 +383,7 @@ class Decoders {
   std::vector<std::unique_ptr<FrameDecoder>> idle_;
 };
 
-// Or why it has no content: a damaged one, which may be asked for as often as a sound one.
+// A frame's content, or the error of a damaged frame, which may be requested just as often.
 struct Frame {
   FramePlace place;
   Buffer content;
@@ -395,7 +394,7 @@ struct Frame {
   }
 };
 
-// The frames used last. One that is being decompressed is waited for and not decompressed twice.
+// The most recently used frames. If a frame is being decompressed, other threads wait for it.
 class FrameCache {
  public:
   using Load = std::function<Result<std::shared_ptr<const Frame>>()>;
@@ -440,7 +439,7 @@ class FrameCache {
     std::shared_ptr<const Frame> frame;
   };
 
-  // Whatever becomes of it, others must not wait for ever.
+  // Ends the wait of others whatever happens.
   class Loading {
    public:
     Loading(FrameCache& cache, Slot& slot) : cache_(cache), slot_(slot) {}
@@ -481,7 +480,7 @@ class SeekableSource final : public ByteSource {
       : name_(std::move(name)),
         file_(std::move(file)),
         table_(std::move(table)),
-        kept_(table_.frames()) {}
+        stored_(table_.frames()) {}
 
   std::uint64_t size() const override { return table_.content_bytes(); }
   bool compressed() const override { return true; }
@@ -521,16 +520,16 @@ class SeekableSource final : public ByteSource {
   }
 
  private:
-  // From one frame; returns how many bytes.
+  // Reads from a single frame and returns the number of bytes.
   Result<std::uint64_t> read_some(std::uint64_t offset, std::span<std::byte> out) const {
     if (const auto frame = cache_.find(offset)) return copy(*frame, offset, out);
     BTF_ASSIGN(const FramePlace place, table_.find(offset));
-    if (kept_.has(place)) {
+    if (stored_.has(place)) {
       const std::uint64_t some = std::min<std::uint64_t>(out.size(), place.content_end() - offset);
-      BTF_TRY(kept_.read_at(offset, out.first(some)));
+      BTF_TRY(stored_.read_at(offset, out.first(some)));
       return some;
     }
-    // A frame that is wanted whole needs no copy.
+    // A frame that is requested completely needs no copy.
     if (place.content_offset == offset && place.content <= out.size()) {
       BTF_TRY(decoders_.read(*file_, place, out.first(place.content)));
       return place.content;
@@ -542,9 +541,9 @@ class SeekableSource final : public ByteSource {
                  const std::span content(fresh->content.reserve(place.content), place.content);
                  const Status status = decoders_.read(*file_, place, content);
                  if (status) {
-                   kept_.offer(place, content);
+                   stored_.offer(place, content);
                  } else {
-                   // Errors that are no damage may be gone at the next try.
+                   // Errors that are not damage may not occur at the next attempt.
                    if (status.error().finding.empty()) return std::unexpected(status.error());
                    fresh->damage = status.error();
                    fresh->content = {};
@@ -568,7 +567,7 @@ class SeekableSource final : public ByteSource {
   SeekTable table_;
   mutable Decoders decoders_;
   mutable FrameCache cache_;
-  mutable KeptFrames kept_;
+  mutable FrameStore stored_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A seekable zstd file read at any offset: its seek table, frames decoded and kept.
+// Reading seekable zstd files at any offset: the seek table, and decoding and caching of frames.
 #pragma once
 
 #include <zstd.h>
@@ -16,8 +16,8 @@
 
 namespace btf::zstd {
 
-// The seek table at the end of a seekable zstd file: sizes of its frames, from which follows where
-// each begins.
+// The seek table at the end of a seekable zstd file: the sizes of its frames, which determine their
+// offsets.
 
 struct FramePlace {
   std::uint64_t index = 0;
@@ -30,12 +30,11 @@ struct FramePlace {
   std::uint64_t content_end() const { return content_offset + content; }
 };
 
-// The table stays in the file; in memory are one entry of every few, and all of those around
-// the one that was looked for last. For several threads at once, like the source, which must
-// outlive it.
+// The table stays in the file; memory holds one entry of every kInterval, and all entries around
+// the last lookup. Thread-safe, like the source, which must outlive it.
 class SeekTable {
  public:
-  // Goes through the whole table once: all sizes are checked against the file.
+  // Reads the whole table once and checks all sizes against the file.
   static Result<SeekTable> read(const ByteSource& file);
   SeekTable(SeekTable&&) noexcept;
   ~SeekTable();
@@ -44,10 +43,10 @@ class SeekTable {
   std::uint64_t content_bytes() const { return content_bytes_; }
   std::uint32_t largest_content() const { return largest_content_; }
 
-  // The frame that holds a byte of the content, which must be less than content_bytes().
+  // The frame that contains a byte of the content, which must be less than content_bytes().
   Result<FramePlace> find(std::uint64_t content_offset) const;
 
-  // Any of them, also one without content. `index` must be less than frames().
+  // Any frame, also one without content. `index` must be less than frames().
   Result<FramePlace> frame(std::uint64_t index) const;
 
  private:
@@ -59,7 +58,7 @@ class SeekTable {
   Status check_entries();
   // The frames from a checkpoint to the next.
   Result<std::shared_ptr<const Block>> block(std::uint64_t number) const;
-  // Calls visit(place) from a checkpoint on, until it returns false.
+  // Calls visit(place) from a checkpoint on until it returns false.
   template <typename Visit>
   Status for_entries(FramePlace place, std::uint64_t count, Visit&& visit) const;
 
@@ -73,21 +72,21 @@ class SeekTable {
   std::unique_ptr<LastBlock> last_;
 };
 
-// Does the file end like one that has a seek table?
+// Returns true if the file ends like one with a seek table.
 Result<bool> has_seek_table(const ByteSource& file);
 
-// One frame of a seekable file, decompressed whole and checked.
+// Decompresses and checks single frames of a seekable file.
 
 // Not for several threads at once.
 class FrameDecoder {
  public:
   FrameDecoder();
 
-  // `out` has place.content bytes. Refuses a frame whose header, content or checksum is another
-  // than the table says.
+  // `out` must have place.content bytes. Refuses a frame whose header, content or checksum differs
+  // from the table.
   Status read(const ByteSource& file, const FramePlace& place, std::span<std::byte> out);
 
-  // The same, and the content is for nobody. It may have none.
+  // Checks a frame, which may have no content, without returning its content.
   Status check(const ByteSource& file, const FramePlace& place);
 
  private:
@@ -96,15 +95,15 @@ class FrameDecoder {
   };
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   Buffer compressed_;
-  Buffer content_;  // that is only checked
+  Buffer content_;  // for check()
 };
 
-// The content of a seekable zstd file: a read decompresses the frames that hold it and no others.
+// The content of a seekable zstd file: a read only decompresses the frames that it needs.
 
-// Larger ones are not kept in memory: such a file is read front to back.
+// Larger frames are not kept in memory: such a file is read front to back.
 inline constexpr std::uint32_t kLargestFrame = 8U << 20;
 
-// `table` is that of `file`, and has no frame above kLargestFrame. `name` is for errors.
+// `table` must be that of `file` and have no frame above kLargestFrame. `name` is for errors.
 std::unique_ptr<ByteSource> seekable_source(std::string name, std::unique_ptr<ByteSource> file,
                                             SeekTable table);
 

@@ -25,7 +25,7 @@ struct ChannelPlace {
   std::uint64_t inner = 1;
 };
 
-// Ordinals that stand for the least and the greatest number of the tensor. It has a finite one.
+// Ordinals of the least and greatest number of the tensor, which must have a finite one.
 struct ChannelLimits {
   OrdinalRange least;
   OrdinalRange greatest;
@@ -40,8 +40,8 @@ bool in(const OrdinalRange& range, std::uint64_t ordinal) {
   return ordinal - range.least <= range.greatest - range.least;
 }
 
-// Calls run(channel, offset, count) for the elements from `at` on of a piece that are of one
-// channel and stand side by side.
+// Calls run(channel, offset, count) for adjacent elements of one channel, from element `at` of a
+// piece on.
 template <typename Run>
 void by_channel(const ElementPiece& piece, std::uint64_t at, std::uint64_t count,
                 const ChannelPlace& place, const Run& run) {
@@ -62,7 +62,7 @@ void by_channel(const ElementPiece& piece, std::uint64_t at, std::uint64_t count
   }
 }
 
-// What is counted of a channel.
+// The counts of one channel.
 struct Counts {
   std::uint64_t elements = 0;
   std::uint64_t nan = 0;
@@ -164,15 +164,16 @@ class Counter {
   ChannelPlace place_;
   ChannelLimits limits_;
   OrdinalRange finite_;
-  OrdinalRange zero_{UINT64_MAX, UINT64_MAX};  // no ordinal of a dtype without zero
+  OrdinalRange zero_{UINT64_MAX, UINT64_MAX};  // never occurs in a dtype without zero
 };
 
-// How the elements of a channel become integers.
+// How the elements of a channel are converted to integers.
 struct Scale {
   double centre = 0;
-  std::array<double, 2> factors{};  // their product may be beyond double; 0: nothing to add up
-  std::uint64_t middle = 0;         // of integers of 64 bits: an ordinal
-  int shift = 0;                    // 2^shift is the unit
+  // Two factors, since their product may overflow double; 0 if there is nothing to add up.
+  std::array<double, 2> factors{};
+  std::uint64_t middle = 0;  // ordinal, for integers of 64 bits
+  int shift = 0;             // 2^shift is the unit
 };
 
 struct Sums {
@@ -185,7 +186,7 @@ struct Sums {
   }
 };
 
-// So few that the squares of all elements can be added.
+// So few bits that the squares of all elements can be added.
 int bits_for(std::uint64_t elements) {
   return std::min(kMostBits, (126 - static_cast<int>(std::bit_width(elements))) / 2);
 }
@@ -261,7 +262,7 @@ class Summer {
         doubles_ ? static_cast<long double>(scale.centre) : order_.value(scale.middle);
     const long double mean = static_cast<long double>(sums.sum) / count;
     const long double variance = static_cast<long double>(sums.squares) / count - mean * mean;
-    // Rounding must not lead beyond what there is.
+    // Rounding must not lead outside the range of the channel.
     const long double least = order_.value(order_.ordinal(*channel.min));
     const long double greatest = order_.value(order_.ordinal(*channel.max));
     const long double half = (greatest - least) / 2;
@@ -294,7 +295,7 @@ class Summer {
   std::vector<Scale> scales_;
 };
 
-// Everything but mean and std.
+// Computes everything but mean and std.
 Status count_channels(const ElementPasses& passes, const CodeOrder& order, DType dtype,
                       ChannelPlace place, const ChannelLimits& limits,
                       std::vector<ChannelStats>& channels) {
@@ -323,8 +324,8 @@ Status count_channels(const ElementPasses& passes, const CodeOrder& order, DType
   return {};
 }
 
-// Mean and std of channels whose other members are known. An element counts as its distance from
-// the middle of its channel's range, rounded to 2^-46 of half that range (less only of more than
+// Computes mean and std of channels whose other members are known. Elements are measured from the
+// middle of their channel's range, rounded to 2^-46 of half that range (coarser only with more than
 // 2^34 elements).
 Status sum_channels(const ElementPasses& passes, const CodeOrder& order, DType dtype,
                     ChannelPlace place, std::vector<ChannelStats>& channels) {
@@ -355,7 +356,7 @@ Status sum_channels(const ElementPasses& passes, const CodeOrder& order, DType d
   return {};
 }
 
-// What stands where an axis has no letter.
+// Stands for an axis without a letter.
 constexpr char kNone = '-';
 
 // A letter for each dim.
@@ -366,7 +367,7 @@ std::string letters_of(const TensorInfo& tensor) {
   if (from_end == 4 || (from_end == 0 && rank == 5)) last = "NCDHW";
   std::string letters(rank, kNone);
   if (rank == 1) return "C";
-  // More dims than letters: nobody knows which is what, but where the layout says it.
+  // With more dims than letters, only the layout can tell which is which.
   if (rank > last.size() && from_end == 0) return letters;
   for (std::size_t i = 0; i < std::min(rank, last.size()); ++i)
     letters[rank - 1 - i] = last[last.size() - 1 - i];
@@ -375,7 +376,7 @@ std::string letters_of(const TensorInfo& tensor) {
 }
 
 ChannelState state_of(const ChannelStats& channel, bool least_counts, bool greatest_counts) {
-  if (channel.elements < 2) return ChannelState::alive;  // it has nothing to vary
+  if (channel.elements < 2) return ChannelState::alive;  // a single element cannot vary
   if (channel.zeros == channel.elements) return ChannelState::zero;
   if (channel.finite == channel.elements && channel.min == channel.max)
     return ChannelState::constant;
@@ -389,12 +390,12 @@ ChannelState state_of(const ChannelStats& channel, bool least_counts, bool great
 }
 
 void judge(Channels& all, DType dtype, const TensorStats& stats) {
-  // Neither is a limit of anything that was computed.
+  // These are not limits of anything that was computed.
   const auto counts = [&](const std::optional<Extreme>& extreme) {
     return extreme && info(dtype).kind != NumberKind::boolean &&
            value_double(dtype, extreme->code) != 0;
   };
-  // Integers of 32 and 64 bits are indices and sums: what is largest is no limit but the dtype's.
+  // Integers of 32 and 64 bits are indices and sums, for which only the dtype's limits count.
   const bool any = info(dtype).floating() || info(dtype).bits <= 16;
   const bool least = counts(stats.min) && (any || all.least_of_dtype);
   const bool greatest = counts(stats.max) && (any || all.greatest_of_dtype);
@@ -421,7 +422,7 @@ Result<std::uint32_t> find_axis(const TensorInfo& tensor, std::string_view axis)
     if (at != std::string::npos) return static_cast<std::uint32_t>(at);
     if (std::string_view("NCDHW").find(letter) == std::string_view::npos)
       return fail(ErrorCode::invalid_argument,
-                  "no dim is called " + std::string(axis) + ": N, C, D, H, W are, and numbers");
+                  "no dim is called " + std::string(axis) + "; use N, C, D, H, W or a number");
     return fail(ErrorCode::invalid_argument, "none of its " + dims + " is known as " +
                                                  std::string(1, letter) + "; give its number");
   }

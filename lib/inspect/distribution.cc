@@ -1,5 +1,5 @@
-// Counts of ordinals: how many lie below one, and which is the n-th. Found in as many passes over
-// the elements as it takes, each of which looks closer at the cells that still matter.
+// Counts ordinals: how many are below a given one, and which is the n-th. Uses several passes over
+// the elements, each of which refines the cells that still matter.
 #include "inspect/distribution.h"
 
 #include <algorithm>
@@ -23,23 +23,23 @@
 namespace btf {
 namespace {
 
-// A question about the ordinals in a range, and its answer.
+// A query about the ordinals in a range, and its answer.
 struct BelowQuery {
   std::uint64_t ordinal = 0;
   std::uint64_t below = 0;
 };
 struct RankQuery {
-  std::uint64_t rank = 0;  // from 0, of those in the range
+  std::uint64_t rank = 0;  // from 0, within the range
   std::uint64_t ordinal = 0;
 };
 
 constexpr unsigned kCellBits = 16;
 constexpr std::uint64_t kSortedAtOnce = 64U << 10;
-constexpr std::uint64_t kShareSorted = 32;       // of all elements, one in so many
-constexpr std::uint64_t kMinCounts = 32U << 10;  // of a worker, in passes behind the first
+constexpr std::uint64_t kShareSorted = 32;       // fraction of all elements, as 1 / kShareSorted
+constexpr std::uint64_t kMinCounts = 32U << 10;  // of a worker, in passes after the first
 
-// Cells are numbered by what is left of an ordinal, counted from the range's first, without its
-// `shift` lowest bits. Those that some question asks more about are open.
+// A cell is numbered by its ordinals relative to the range, without the `shift` lowest bits. Cells
+// that a query needs refined are open.
 class CellPass {
  public:
   CellPass(OrdinalRange range, unsigned shift) : range_(range), shift_(shift) {
@@ -63,7 +63,7 @@ class CellPass {
     return cells_.size();
   }
 
-  // Divides every open cell into cells of `bits` fewer bits, and counts these.
+  // Divides every open cell into smaller cells, `bits` bits each, and counts those.
   Status count(const ElementPasses& passes, const CodeOrder& order, unsigned bits) {
     const unsigned next = shift_ - bits;
     const std::uint64_t each =
@@ -90,7 +90,7 @@ class CellPass {
     return {};
   }
 
-  // The ordinals in open cells, from the range's first, ascending.
+  // The ordinals in open cells, relative to the range, ascending.
   Result<std::vector<std::uint64_t>> gather(const ElementPasses& passes,
                                             const CodeOrder& order) const {
     std::vector<std::vector<std::uint64_t>> found(passes.workers());
@@ -109,13 +109,13 @@ class CellPass {
     return all;
   }
 
-  // For each part of the cell `parent`, which was open: how many are in it or in one before it.
+  // For each part of the open cell `parent`: the number of elements in it and in earlier parts.
   std::span<const std::uint64_t> parts(std::uint64_t parent) const {
     const auto at =
         static_cast<std::uint64_t>(std::ranges::lower_bound(cells_, parent) - cells_.begin());
     return {counts_.data() + at * each_, each_};
   }
-  // The number of a part of it.
+  // The number of a part.
   std::uint64_t part(std::uint64_t parent, std::uint64_t number) const {
     return (parent << bits_) + number;
   }
@@ -127,7 +127,8 @@ class CellPass {
                       std::ranges::binary_search(cells_, relative >> shift_));
   }
 
-  // Calls take() with every ordinal, from the range's first; what is outside of it is larger.
+  // Calls take() with every ordinal relative to the range; ordinals outside of it are larger than
+  // the range.
   void visit(const ElementPiece& piece, const CodeOrder& order, const auto& take) const {
     std::array<std::uint64_t, kStatsChunk> ordinals;
     for (std::uint64_t at = 0; at < piece.count; at += kStatsChunk) {
@@ -166,15 +167,15 @@ class CellPass {
   OrdinalRange range_;
   unsigned shift_;
   bool first_ = true;
-  std::vector<std::uint64_t> cells_;  // open ones, ascending
+  std::vector<std::uint64_t> cells_;  // open cells, ascending
   unsigned filter_shift_ = 0;
-  std::vector<std::uint8_t> filter_;   // by cells of the first pass: is any of it open?
-  std::vector<std::uint64_t> counts_;  // of the parts of open cells, each with those before it
+  std::vector<std::uint8_t> filter_;  // by cell of the first pass: whether it contains an open cell
+  std::vector<std::uint64_t> counts_;  // of the parts of open cells, cumulative
   std::uint64_t each_ = 1;
   unsigned bits_ = 0;
 };
 
-// Where a question stands: in a cell, with what is known to lie below the cell.
+// The state of a query: its cell, and the number of elements below the cell.
 struct Search {
   std::uint64_t cell = 0;
   std::uint64_t before = 0;
@@ -190,7 +191,7 @@ class Searches {
         below_at_(below.size()),
         ranks_at_(ranks.size()) {}
 
-  // Looks at the parts of cells. The cells that are asked more about, and how many are in them.
+  // Looks at the parts of cells. Returns the cells to refine and counts their elements.
   std::vector<std::uint64_t> advance(const CellPass& pass) {
     std::vector<std::uint64_t> cells;
     open_ = 0;
@@ -232,10 +233,10 @@ class Searches {
     return cells;
   }
 
-  // At most so many elements are in open cells.
+  // An upper bound of the elements in open cells.
   std::uint64_t open() const { return open_; }
 
-  // All elements of open cells are there, counted from the range's first, in their order.
+  // `sorted` has all elements of open cells, relative to the range.
   void finish(std::span<const std::uint64_t> sorted, unsigned shift) {
     const auto first_of = [&](const Search& at) {
       const std::uint64_t first = shift < 64 ? at.cell << shift : 0;
@@ -269,14 +270,14 @@ class Searches {
   std::uint64_t open_ = 0;
 };
 
-// `memory`: bytes for the counts of all workers.
+// `memory` is the number of bytes for the counts of all workers.
 Status count_cells(const ElementPasses& passes, const CodeOrder& order, OrdinalRange range,
                    std::span<BelowQuery> below, std::span<RankQuery> ranks, std::uint64_t memory) {
   Searches searches(range, below, ranks);
   const auto bits = static_cast<unsigned>(std::bit_width(range.greatest - range.least));
   CellPass pass(range, bits);
   unsigned step = std::min(bits, kCellBits);
-  // So few are sorted sooner than they are counted once more.
+  // Sorting this few is faster than another counting pass.
   const std::uint64_t few =
       std::min(memory / 64, std::max(kSortedAtOnce, passes.elements() / kShareSorted));
   std::uint64_t open = passes.elements();
@@ -300,7 +301,7 @@ Status count_cells(const ElementPasses& passes, const CodeOrder& order, OrdinalR
 
 constexpr std::uint8_t kTableBits = 8;
 
-// The order of floats is that of their codes as numbers with a sign and a magnitude.
+// Floats are ordered as sign and magnitude.
 template <typename Code>
 void turn(const std::byte* codes, std::uint64_t count, bool floating, Code sign,
           std::uint64_t* out) {
@@ -329,7 +330,7 @@ CodeOrder::CodeOrder(DType dtype) : row_(info(dtype)), widen_(widener<long doubl
     std::uint8_t code;
   };
   std::vector<Row> rows;
-  // A byte of a 4-bit code, or of bool, may hold anything.
+  // The byte of a 4-bit code or of a bool may have any value.
   const std::size_t all = std::size_t{1} << 8;
   ordinals_.assign(all, UINT16_MAX);
   for (std::size_t code = 0; code < all; ++code) {
@@ -418,7 +419,7 @@ Status check(const DistributionOptions& options) {
   return {};
 }
 
-// numpy.linspace's numbers; in long double where a double overflows.
+// The numbers of numpy.linspace; in long double if a double overflows.
 std::vector<double> edges_of(double least, double greatest, std::uint32_t bins) {
   if (least == greatest) {
     least -= 0.5;
@@ -435,7 +436,7 @@ std::vector<double> edges_of(double least, double greatest, std::uint32_t bins) 
   return edges;
 }
 
-// The first ordinal of a number that is not below `edge`.
+// The first ordinal whose number is not below `edge`.
 std::uint64_t first_from(const CodeOrder& order, OrdinalRange range, double edge) {
   while (range.least < range.greatest) {
     const std::uint64_t middle = range.least + (range.greatest - range.least) / 2;
@@ -447,17 +448,17 @@ std::uint64_t first_from(const CodeOrder& order, OrdinalRange range, double edge
   return range.least;
 }
 
-// As numpy.percentile goes from a number to the next.
+// Interpolates like numpy.percentile.
 double between(double low, double high, double part) {
   const double step = high - low;
   if (!std::isfinite(step)) return low * (1 - part) + high * part;
   return part >= 0.5 ? high - step * (1 - part) : low + step * part;
 }
 
-class Questions {
+class Queries {
  public:
-  Questions(const CodeOrder& order, OrdinalRange range, std::uint64_t finite,
-            const DistributionOptions& options)
+  Queries(const CodeOrder& order, OrdinalRange range, std::uint64_t finite,
+          const DistributionOptions& options)
       : order_(order), range_(range), finite_(finite) {
     for (const double p : options.percentiles) {
       const auto last = static_cast<double>(finite - 1);  // may be rounded up beyond 64 bits
@@ -484,7 +485,7 @@ class Questions {
     Distribution found;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const auto number = [&](const RankQuery& rank) {
-        return static_cast<double>(order_.value(rank.ordinal)) + 0.0;  // no -0
+        return static_cast<double>(order_.value(rank.ordinal)) + 0.0;  // turns -0 into 0
       };
       found.percentiles.push_back(
           between(number(ranks[2 * i]), number(ranks[2 * i + 1]), parts_[i]));
@@ -509,7 +510,7 @@ class Questions {
   const CodeOrder& order_;
   OrdinalRange range_;
   std::uint64_t finite_;
-  std::vector<double> parts_;  // of the way from a rank to the next
+  std::vector<double> parts_;  // fraction of the way from a rank to the next
   std::vector<double> edges_;
   std::vector<bool> beyond_;  // edges above all numbers
 };
@@ -523,11 +524,11 @@ Result<Distribution> distribution(const TensorFile& file, const TensorInfo& tens
   if (stats.finite == 0) return Distribution{};
   BTF_ASSIGN(const ElementPasses passes, ElementPasses::open(file, tensor, execution));
   const CodeOrder order(*tensor.dtype);
-  // Zeros of both signs, and all that reads as true, are one number.
+  // Zeros of both signs, and all codes of true, are one number.
   OrdinalRange range{order.ordinal(stats.min->code), order.ordinal(stats.max->code)};
   order.widen(range);
-  Questions questions(order, range, stats.finite, options);
-  // One number needs no pass.
+  Queries questions(order, range, stats.finite, options);
+  // A single number needs no pass.
   if (order.value(range.least) == order.value(range.greatest)) {
     for (BelowQuery& query : questions.below)
       query.below = query.ordinal == range.least ? 0 : stats.finite;

@@ -1,4 +1,5 @@
-// Percentiles and histogram of a tensor, exact, by counting the codes of its dtype in the order of
+// Exact percentiles and histograms of a tensor, by counting the codes of its dtype in numeric
+// order.
 // their numbers.
 #pragma once
 
@@ -12,19 +13,19 @@
 
 namespace btf {
 
-// The codes of a dtype in the order of their numbers, each with an ordinal: what is greater has a
-// greater one. Numbers that are equal but for their code (zeros) stand side by side.
+// The codes of a dtype in numeric order. Each has an ordinal, which is larger for larger numbers.
+// Codes of equal numbers (zeros) are adjacent.
 
 struct OrdinalRange {
   std::uint64_t least = 0;
-  std::uint64_t greatest = 0;  // included
+  std::uint64_t greatest = 0;  // inclusive
 };
 
 class CodeOrder {
  public:
   explicit CodeOrder(DType dtype);
 
-  // Codes of buffer_bytes() each. NaN and Inf lie outside of the ordinals of finite numbers.
+  // Codes have buffer_bytes() each. NaN and Inf have ordinals outside those of finite numbers.
   void ordinals(const std::byte* codes, std::uint64_t count, std::uint64_t* out) const;
   std::uint64_t ordinal(std::uint64_t code) const;
 
@@ -34,20 +35,20 @@ class CodeOrder {
   std::uint64_t code(std::uint64_t ordinal) const;
   long double value(std::uint64_t ordinal) const;
 
-  // The ordinals of all finite numbers; of those that are 0.
+  // The ordinals of all finite numbers, and of zeros.
   OrdinalRange finite() const;
   std::optional<OrdinalRange> zero() const;
 
-  // Adds the neighbours of both ends that are the same number.
+  // Extends both ends to ordinals of the same number.
   void widen(OrdinalRange& range) const;
 
  private:
   const DTypeInfo& row_;
   WidenFn<long double> widen_;
-  // Up to 8 bits: by code, and back.
+  // For up to 8 bits: tables from code to ordinal and back.
   std::vector<std::uint16_t> ordinals_;
   std::vector<std::uint8_t> codes_;
-  // Others: what a code is turned by. Floats with a sign have all other bits turned too.
+  // For others: the bits that are inverted. Negative floats have all other bits inverted too.
   std::uint64_t sign_ = 0;
   std::uint64_t bits_ = 0;
 };

@@ -30,7 +30,7 @@ constexpr double kMinSquares = 0x1p-700;
 
 constexpr std::uint64_t kSignBit = 1ULL << 63;
 
-// Squares are about `centre`, from which the mean is `away`.
+// The squares are about `centre`; the mean differs from it by `away`.
 Moments moments_about(std::uint64_t n, long double centre, long double away,
                       const Squares& squares) {
   const auto count = static_cast<long double>(n);
@@ -57,12 +57,12 @@ void Moments::add(const Moments& other) {
   count = total;
 }
 
-void Tally::keep_min(const Kept& kept) {
+void Tally::keep_min(const FoundNumber& kept) {
   if (!min || kept.value < min->value || (kept.value == min->value && kept.at < min->at))
     min = kept;
 }
 
-void Tally::keep_max(const Kept& kept) {
+void Tally::keep_max(const FoundNumber& kept) {
   if (!max || kept.value > max->value || (kept.value == max->value && kept.at < max->at))
     max = kept;
 }
@@ -159,7 +159,7 @@ std::uint64_t ChunkStats::take_out_special(std::uint64_t count, ChunkNumbers num
   return finite;
 }
 
-// For values whose sum or whose squares overflow double.
+// For values whose sum or squares overflow double.
 Moments ChunkStats::wide_moments(std::uint64_t n) const {
   const auto count = static_cast<long double>(n);
   const long double pivot = values_[0];
@@ -202,7 +202,7 @@ Moments ChunkStats::add_integers(const std::byte* codes, std::uint64_t count,
                        runs.integer_squares(values, count, turn_, centre));
 }
 
-// Is it worth looking for the first of them?
+// Returns true if it is worth looking for the first of them.
 bool ChunkStats::lower(long double value, ChunkNumbers numbers) const {
   const auto& min = tally_.min;
   return !min || value < min->value || (value == min->value && numbers[0] < min->at);
@@ -213,9 +213,9 @@ bool ChunkStats::higher(long double value, ChunkNumbers numbers) const {
   return !max || value > max->value || (value == max->value && numbers[0] < max->at);
 }
 
-Tally::Kept ChunkStats::kept(const std::byte* codes, std::uint64_t i, long double value,
-                             ChunkNumbers numbers) const {
-  Tally::Kept kept{value, 0, numbers[i]};
+Tally::FoundNumber ChunkStats::kept(const std::byte* codes, std::uint64_t i, long double value,
+                                    ChunkNumbers numbers) const {
+  Tally::FoundNumber kept{value, 0, numbers[i]};
   std::memcpy(&kept.code, codes + i * row_.buffer_bytes(), row_.buffer_bytes());
   return kept;
 }
@@ -230,7 +230,7 @@ Result<ElementPasses> ElementPasses::open(const TensorFile& file, const TensorIn
   passes.file_ = &file;
   passes.tensor_ = &tensor;
   passes.execution_ = execution;
-  passes.execution_.progress = nullptr;  // the statistics before it have reported all bytes
+  passes.execution_.progress = nullptr;  // earlier statistics have already reported all bytes
   passes.elements_ = *element_count(tensor.dims);
   const auto opened = [&]() -> Status {
     if (tensor.coo) {
@@ -281,8 +281,8 @@ Status ElementPasses::run_entries(
 
 namespace {
 
-// The moments of a slab's whole chunks, and the elements before and behind these, which belong to
-// chunks that other slabs begin or end.
+// The moments of the complete chunks of a slab, and the elements before and after these, whose
+// chunks other slabs begin or end.
 struct SlabMoments {
   std::uint64_t first = 0;
   std::vector<std::byte> head;
@@ -290,7 +290,7 @@ struct SlabMoments {
   std::vector<std::byte> tail;
 };
 
-// Adds up moments in the order of the elements, whichever worker is done first.
+// Adds moments in the order of the elements, in whichever order workers finish.
 class MomentsInOrder {
  public:
   explicit MomentsInOrder(DType dtype)
@@ -336,7 +336,7 @@ class MomentsInOrder {
   std::map<std::uint64_t, SlabMoments> waiting_;
   std::uint64_t next_ = 0;
   Moments all_;
-  std::vector<std::uint64_t> open_;  // elements of the chunk that is not complete
+  std::vector<std::uint64_t> open_;  // elements of the incomplete chunk
   std::uint64_t first_ = 0;
   std::uint64_t count_ = 0;
 };
@@ -390,7 +390,7 @@ Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tens
   return result_of(tensor.dims, tally, moments);
 }
 
-// Entries of a COO record, in chunks of this many.
+// Entries of a COO record, in chunks of this size.
 class EntryChunks {
  public:
   explicit EntryChunks(DType dtype)
@@ -433,11 +433,11 @@ class EntryChunks {
   std::uint64_t count_ = 0;
 };
 
-// The first number that is not among those of the runs, which ascend.
+// The first number that is not among those of the runs, which must ascend.
 class FirstAbsent {
  public:
   void put(const CooRun& run) {
-    // As long as numbers follow one another each is as far from the first as it is in the run.
+    // If numbers are consecutive, each is as far from the first as its position in the run.
     if (run.count == 0 || run.keys[0] != next_) return;
     const auto all = std::views::iota(std::uint64_t{0}, run.count);
     const auto gap = std::ranges::partition_point(
@@ -450,7 +450,8 @@ class FirstAbsent {
   std::uint64_t next_ = 0;
 };
 
-// Elements that a COO record does not store are only counted: the cost grows with the entries.
+// Elements that a COO record does not store are only counted, so that the cost grows with the
+// entries.
 Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor,
                               const Execution& execution) {
   BTF_ASSIGN(auto sorted, sorted_entries(source, tensor, row_major_key(tensor.dims), execution));

@@ -1,4 +1,4 @@
-// Statistics of the elements of a tensor, chunk by chunk, in as few passes as they need.
+// Statistics of the elements of a tensor, chunk by chunk, in as few passes as possible.
 #pragma once
 
 #include <array>
@@ -17,14 +17,12 @@
 
 namespace btf {
 
-// Statistics of the elements of a tensor, chunk by chunk.
-
-// Sums start again after this many elements, counted from the tensor's first. Nothing else cuts
-// them, so that their last digits depend on the elements alone.
+// Sums restart after this many elements, counted from the tensor's first. Nothing else splits them,
+// so that their last digits depend on the elements alone.
 inline constexpr std::uint64_t kStatsChunk = 1024;
 
 // Mean and sum of squared deviations, merged chunk by chunk (Chan, Golub, LeVeque). The mean is
-// `mean` + `rest`: of large numbers that differ by little, one number would not do.
+// `mean` + `rest`, since one double is not enough for large numbers with small differences.
 struct Moments {
   long double count = 0;
   long double mean = 0;
@@ -34,20 +32,20 @@ struct Moments {
   void add(const Moments& other);
 };
 
-// Counts of elements in any order. Row-major numbers say which of them come first.
+// Counts elements in any order. Row-major numbers determine which of them is first.
 struct Tally {
-  struct Kept {
-    long double value = 0;  // that of any dtype
+  struct FoundNumber {
+    long double value = 0;  // holds the numbers of any dtype
     std::uint64_t code = 0;
     std::uint64_t at = 0;
   };
-  TensorStats counts;  // nothing else of it
-  std::optional<Kept> min;
-  std::optional<Kept> max;
+  TensorStats counts;  // other members are not used
+  std::optional<FoundNumber> min;
+  std::optional<FoundNumber> max;
   std::optional<std::uint64_t> first_nan;
 
-  void keep_min(const Kept& kept);
-  void keep_max(const Kept& kept);
+  void keep_min(const FoundNumber& kept);
+  void keep_max(const FoundNumber& kept);
   void keep_nan(std::uint64_t at);
   void add(const Tally& other);
 };
@@ -55,7 +53,7 @@ struct Tally {
 // The row-major numbers of a chunk's elements.
 struct ChunkNumbers {
   std::uint64_t first = 0;
-  const std::uint64_t* each = nullptr;  // nullptr: they follow one another
+  const std::uint64_t* each = nullptr;  // nullptr if they are consecutive
 
   std::uint64_t operator[](std::uint64_t i) const { return each != nullptr ? each[i] : first + i; }
 };
@@ -65,11 +63,11 @@ class ChunkStats {
  public:
   explicit ChunkStats(DType dtype);
 
-  // At most kStatsChunk elements, ascending and aligned to their size. Their moments are the
-  // caller's business.
+  // Takes at most kStatsChunk elements, aligned to their size and ascending. Returns their moments,
+  // which are not added to the counts.
   Moments add(const std::byte* codes, std::uint64_t count, ChunkNumbers numbers);
 
-  // `count` elements whose bits are zero.
+  // Adds `count` elements whose bits are zero.
   Moments add_absent(std::uint64_t first, std::uint64_t count);
 
   const Tally& tally() const { return tally_; }
@@ -81,24 +79,23 @@ class ChunkStats {
   Moments wide_moments(std::uint64_t count) const;
   bool lower(long double value, ChunkNumbers numbers) const;
   bool higher(long double value, ChunkNumbers numbers) const;
-  Tally::Kept kept(const std::byte* codes, std::uint64_t i, long double value,
-                   ChunkNumbers numbers) const;
+  Tally::FoundNumber kept(const std::byte* codes, std::uint64_t i, long double value,
+                          ChunkNumbers numbers) const;
 
   const DTypeInfo& row_;
-  bool integers_;           // of 64 bits: double does not hold them
-  std::uint64_t turn_ = 0;  // what puts them in the order of unsigned numbers
+  bool integers_;           // integers of 64 bits, which double cannot represent
+  std::uint64_t turn_ = 0;  // bits to invert for unsigned order
   WidenFn<double> widen_;
-  double limit_;  // magnitudes below it are zero or subnormal
+  double limit_;  // smaller magnitudes are zero or subnormal
   bool has_subnormals_;
   Tally tally_;
   std::array<double, kStatsChunk> values_;
-  std::array<std::uint16_t, kStatsChunk> places_;  // of finite values in their chunk
+  std::array<std::uint16_t, kStatsChunk> places_;  // positions of finite values in their chunk
 };
 
-// The elements of a tensor, whatever its layout, any number of times: for results that do not
-// depend on the order.
+// Passes over the elements of a tensor of any layout, for results that do not depend on the order.
 
-// Codes of buffer_bytes() each, and their row-major numbers.
+// Codes of buffer_bytes() each, with their row-major numbers.
 struct ElementPiece {
   const std::byte* codes = nullptr;
   std::uint64_t count = 0;
@@ -112,10 +109,11 @@ class ElementPasses {
 
   unsigned workers() const;
 
-  // All elements that are stored, on several threads; each worker takes one piece at a time.
+  // Passes all stored elements to `take`, on several threads; each worker gets one piece at a time.
   Status run(const std::function<void(unsigned worker, const ElementPiece&)>& take) const;
 
-  // How many elements a COO tensor does not store; their bits are zero. Known after a run().
+  // The number of elements that a COO tensor does not store, whose bits are zero. Valid after
+  // run().
   std::uint64_t absent() const { return elements_ - stored_; }
   std::uint64_t elements() const { return elements_; }
 
@@ -128,7 +126,7 @@ class ElementPasses {
   Execution execution_;
   std::uint64_t elements_ = 0;
   mutable std::uint64_t stored_ = 0;
-  // One of them.
+  // Exactly one of these is used.
   mutable std::optional<LinearSlabs> slabs_;
   std::optional<CooRecord> entries_;
 };

@@ -1,4 +1,4 @@
-// NaN and Inf among the elements of a record.
+// Checks of elements, frames and recipients, and validate() itself.
 #include "inspect/validate.h"
 
 #include <algorithm>
@@ -32,36 +32,37 @@
 namespace btf {
 namespace {
 
-// Every frame of a compressed file, read and checked; also of what nobody else looks at.
+// Reads and checks every frame of a compressed file, including those that contain no elements.
 
-// Knows the other findings, so that nothing is reported twice. The file outlives it.
+// Knows the other findings, so that nothing is reported twice. The file must outlive it.
 class FrameFindings {
  public:
   explicit FrameFindings(const TensorFile& file);
 
-  // For all findings about the file before run(). False: the tensor has that finding already.
+  // Must be called with all findings of the file before run(). Returns false if the tensor already
+  // has that finding.
   bool note(const Finding& finding);
 
-  // Reports each tensor that has bytes in a damaged frame, unless that was noted; and a damaged
-  // frame in which there are none.
+  // Reports each tensor with bytes in a damaged frame, unless that was noted, and damaged frames
+  // without any.
   Status run(const FindingSink& report, const Execution& execution);
 
  private:
   Result<std::vector<bool>> find_damaged(const Execution& execution) const;
 
   const TensorFile& file_;
-  std::vector<bool> told_;            // tensors; empty: the file has no frames
-  std::vector<std::uint64_t> known_;  // where damaged frames begin that were noted
+  std::vector<bool> reported_;        // by tensor; empty if the file has no frames
+  std::vector<std::uint64_t> known_;  // offsets of damaged frames that were noted
 };
 
-// Records of a file that its recipient does not take.
+// Records of a file that the recipient cannot read.
 
 struct Special {
   std::string_view code;
   std::string_view name;
   std::uint64_t count = 0;
   std::uint64_t first = 0;  // row-major number
-  std::uint64_t entry = 0;  // COO: its position in the record; entries may share an index
+  std::uint64_t entry = 0;  // COO: position in the record, since entries may share an index
 };
 
 class FiniteCheck {
@@ -108,7 +109,7 @@ class FiniteCheck {
     return place.front().offset.value_or(record_.data_offset);
   }
 
-  // Elements without an entry have bits of zero, which is a number in every dtype.
+  // Elements without an entry have zero bits, which are a number in every dtype.
   Status run_coo(const ByteSource& source, const Execution& execution) {
     BTF_ASSIGN(const auto entries,
                sorted_entries(source, record_, row_major_key(record_.dims), execution));
@@ -142,8 +143,8 @@ class FiniteCheck {
   std::array<Special, 2> specials_{{{"element-nan", "NaN"}, {"element-inf", "Inf"}}};
 };
 
-// Reports how many there are of each, with the logical index of the first. Reads the payload in
-// bounded memory; the indices of a COO record must be known to be sound.
+// Reports the number of NaN and Inf, with the logical index of the first. Reads the payload in
+// bounded memory. The indices of a COO record must have been checked.
 Status check_finite(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
                     const Execution& execution) {
   const DTypeInfo& row = info(*record.dtype);
@@ -155,7 +156,7 @@ Status check_finite(const ByteSource& source, const TensorInfo& record, const Fi
 
 constexpr std::string_view kCode = "zstd-frame";
 
-// Per thread: a frame as this library writes them, compressed and not.
+// Per thread: a frame of the size that this library writes, compressed and uncompressed.
 constexpr std::uint64_t kThreadMemory = 2U << 20;
 
 struct Extent {
@@ -168,11 +169,11 @@ std::uint64_t end_of(const TensorInfo& tensor) {
   return tensor.deflated() ? tensor.packed_end : std::max(tensor.end(), tensor.data_offset);
 }
 
-// Which tensors have bytes where; of those that can be used.
-class Owners {
+// Finds which usable tensors have bytes in a range.
+class TensorExtents {
  public:
-  static Result<Owners> of(const TensorFile& file) {
-    Owners owners;
+  static Result<TensorExtents> of(const TensorFile& file) {
+    TensorExtents owners;
     for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
       const auto info = file.tensor(i);
       if (!info && info.error().finding.empty()) return std::unexpected(info.error());
@@ -195,14 +196,14 @@ class Owners {
 };
 
 FrameFindings::FrameFindings(const TensorFile& file)
-    : file_(file), told_(file.source().frame_count() > 0 ? file.tensor_count() : 0) {}
+    : file_(file), reported_(file.source().frame_count() > 0 ? file.tensor_count() : 0) {}
 
 bool FrameFindings::note(const Finding& finding) {
-  if (told_.empty() || finding.code != kCode) return true;
+  if (reported_.empty() || finding.code != kCode) return true;
   known_.push_back(finding.offset);
   if (!finding.tensor) return true;
-  const bool told = told_[*finding.tensor];
-  told_[*finding.tensor] = true;
+  const bool told = reported_[*finding.tensor];
+  reported_[*finding.tensor] = true;
   return !told;
 }
 
@@ -232,7 +233,7 @@ Status FrameFindings::run(const FindingSink& report, const Execution& execution)
   if (source.frame_count() == 0) return {};
   BTF_ASSIGN(const std::vector<bool> damaged, find_damaged(execution));
   if (std::ranges::find(damaged, true) == damaged.end()) return {};
-  BTF_ASSIGN(const Owners owners, Owners::of(file_));
+  BTF_ASSIGN(const TensorExtents owners, TensorExtents::of(file_));
   std::ranges::sort(known_);
   for (std::uint64_t frame = 0; frame < damaged.size(); ++frame) {
     if (!damaged[frame]) continue;
@@ -241,8 +242,8 @@ Status FrameFindings::run(const FindingSink& report, const Execution& execution)
     const Error& error = check.status.error();
     const auto tensors = owners.in(check.begin, check.end);
     for (const Extent& extent : tensors) {
-      if (told_[extent.tensor]) continue;
-      told_[extent.tensor] = true;
+      if (reported_[extent.tensor]) continue;
+      reported_[extent.tensor] = true;
       report({Severity::error, error.finding, extent.tensor, error.offset, error.message});
     }
     if (tensors.empty() && !std::ranges::binary_search(known_, error.offset))
@@ -251,7 +252,7 @@ Status FrameFindings::run(const FindingSink& report, const Execution& execution)
   return {};
 }
 
-// Checks records whose headers can be read; the others are errors for everybody.
+// Checks records whose headers can be read; the others are reported anyway.
 Status check_recipient(const TensorFile& file, Recipient recipient, const FindingSink& report) {
   const RecipientRow& row = info(recipient);
   const auto tell = [&](std::optional<Objection> objection, std::optional<std::uint64_t> tensor,
@@ -298,7 +299,7 @@ class PayloadCheck {
     return check_stream(record_.data_offset, record_.storage->storage_elements);
   }
 
-  // Could all elements be found?
+  // Returns true if all elements could be found.
   bool sound() const { return sound_; }
 
  private:
@@ -311,7 +312,7 @@ class PayloadCheck {
     report_({code.severity(), code, record_.index, offset, std::move(message)});
   }
 
-  // Elements that stand one behind the other.
+  // Contiguous elements.
   Status check_stream(std::uint64_t offset, std::uint64_t elements) {
     const std::uint64_t bytes = *stream_bytes(elements, row_.bits);
     if (row_.kind == NumberKind::boolean) BTF_TRY(check_bools(offset, bytes));
@@ -325,7 +326,7 @@ class PayloadCheck {
     return {};
   }
 
-  // 4-bit codes in a byte each: who packs them for reading refuses what is none.
+  // 4-bit codes with a byte each: the reader that packs them refuses invalid ones.
   Status check_codes() {
     const std::uint64_t bytes = ceil_div(record_.storage->storage_elements, 2);
     std::byte* block = block_.reserve(kBlockBytes);
@@ -362,14 +363,14 @@ class PayloadCheck {
              "; only 0 and 1 are well-defined");
   }
 
-  // Clears the bytes of the elements in a copy of the storage, box by box; what stays is padding.
+  // Clears the bytes of the elements in a copy of the storage, box by box; what remains is padding.
   Status check_padded() {
     const StridedLayout& storage = *record_.storage;
     const std::uint64_t bytes = row_.buffer_bytes();
     const SlabSide side{&storage, bytes};
     const SlabGrid grid = choose_slabs(side, side, {.target_contiguous = true});
     const auto reader = record_reader(source_, record_, storage);
-    bool lanes = true;  // still looked at
+    bool lanes = true;  // still to be checked
     bool bools = row_.kind == NumberKind::boolean;
     for (std::uint64_t slab = 0; slab < grid.count() && (lanes || bools); ++slab) {
       const Box box = grid.box(slab);
@@ -458,7 +459,7 @@ Status check_payload(const ByteSource& source, const TensorInfo& record, const F
 
 namespace {
 
-// A fault of the bytes, not of reading them.
+// Only for faults of the data, not for errors of reading.
 Finding as_finding(const Error& error, std::optional<std::uint64_t> tensor,
                    Severity severity = Severity::error) {
   return {severity, error.finding, tensor, error.offset, error.message};
@@ -479,7 +480,7 @@ Status validate_opened(const Result<TensorFile>& file, const FindingSink& report
     return {};
   }
   FrameFindings frames(*file);
-  std::set<std::uint64_t> faulty;  // tensors, whose elements are not looked at then
+  std::set<std::uint64_t> faulty;  // tensors whose elements are not checked any further
   const FindingSink take = [&](const Finding& finding) {
     if (finding.tensor && finding.severity == Severity::error) faulty.insert(*finding.tensor);
     if (frames.note(finding)) report(finding);

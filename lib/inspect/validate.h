@@ -1,4 +1,4 @@
-// Checks of a file: its elements, its frames, and what the program that it is made for takes.
+// Checks of a file: its elements, its frames, and whether a recipient can read it.
 #pragma once
 
 #include "btf/file.h"
@@ -7,14 +7,14 @@
 
 namespace btf {
 
-// Oddities in the elements of a record of any format: padding that is not zero, bools
-// that are neither 0 nor 1, COO indices out of range or twice.
+// Checks the elements of a record of any format: padding that is not zero, bools that are neither 0
+// nor 1, COO indices that are out of range or repeated.
 
-// Reads the payload in bounded memory. At most one finding of a kind per record.
+// Reads the payload in bounded memory. Reports at most one finding of a kind per record.
 Status check_payload(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
                      const Execution& execution, const ValidateChecks& checks = {});
 
-// validate() of what was opened otherwise than by a path, or could not be.
+// validate() for files that were not opened from a path, or could not be opened.
 
 Status validate_opened(const Result<TensorFile>& file, const FindingSink& report,
                        const Execution& execution, const ValidateChecks& checks = {});

@@ -1,4 +1,4 @@
-// Tensors of other libraries in memory, by DLPack, both ways.
+// Tensors in memory exchanged with other libraries by DLPack, in both directions.
 #include "btf/dlpack.h"
 
 #include <algorithm>
@@ -20,17 +20,17 @@
 namespace btf {
 namespace {
 
-// Errors for tensors that DLPack can describe and this library cannot, or the other way round.
+// For tensors that DLPack can describe and this library cannot, or the other way round.
 
 inline std::unexpected<Error> dlpack_unsupported(std::string message) {
   return fail(ErrorCode::unsupported, "DLPack: " + std::move(message));
 }
 
-// Tensors of other libraries: everything in a DLTensor is a claim until it has been checked.
+// Tensors of other libraries. Everything in a DLTensor must be checked.
 
 using dlpack::DLTensor;
 
-// A row without a code of its own would look like an integer.
+// A row without its own code would look like an integer.
 consteval bool codes_are_unique() {
   for (const DTypeInfo& a : dtype_rows::kRows)
     for (const DTypeInfo& b : dtype_rows::kRows)
@@ -56,7 +56,7 @@ Result<DType> dtype_of(const dlpack::DLDataType& type) {
   return dlpack_unsupported(code + " is not a dtype of this library");
 }
 
-// Only memory that the CPU may simply read.
+// Only accepts memory that the CPU can read directly.
 Status check_device(const dlpack::DLDevice& device) {
   constexpr std::array kHost{dlpack::kDLCPU, dlpack::kDLCUDAHost, dlpack::kDLROCMHost};
   if (std::ranges::find(kHost, device.device_type) != kHost.end()) return {};
@@ -80,7 +80,7 @@ Result<Dims> dims_of(const DLTensor& tensor) {
   return dims;
 }
 
-// In elements of one lane; without strides those of a compact row-major array.
+// Strides in elements of one lane; without strides, those of a compact row-major array.
 Result<Dims> strides_of(const DLTensor& tensor, const Dims& dims) {
   Dims strides(dims.size());
   Checked packed = tensor.dtype.lanes;
@@ -113,25 +113,25 @@ Result<std::byte*> address_of(const DLTensor& tensor, std::uint64_t bytes, DType
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
-// Gives a tensor back, once it has one.
+// Calls the deleter of a tensor once it owns one.
 template <typename Managed>
-struct Taken {
-  Taken() = default;
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-  ~Taken() {
+struct ManagedDeleter {
+  ManagedDeleter() = default;
+  ManagedDeleter(const ManagedDeleter&) = delete;
+  ManagedDeleter& operator=(const ManagedDeleter&) = delete;
+  ~ManagedDeleter() {
     if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
   }
 
   Managed* tensor = nullptr;
 };
 
-// The tensor is the caller's until nothing can fail any more: a std::shared_ptr that is given a
-// pointer and finds no memory would call the deleter.
+// The tensor stays the caller's until nothing can fail any more. A std::shared_ptr constructed from
+// the pointer would call the deleter if it ran out of memory.
 template <typename Managed>
 SharedTensor keep(MutableTensorView view, Managed* tensor, bool read_only) {
   static_assert(std::is_nothrow_move_constructible_v<SharedTensor>);
-  auto taken = std::make_shared<Taken<Managed>>();
+  auto taken = std::make_shared<ManagedDeleter<Managed>>();
   Managed*& owned = taken->tensor;
   SharedTensor kept{view.dtype, std::move(view.storage), view.bytes, std::move(taken), read_only};
   owned = tensor;
@@ -164,7 +164,7 @@ Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor) {
 
 Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
   if (tensor == nullptr) return wrong("no tensor");
-  // In another major version only the deleter may be relied on.
+  // With another major version, only the deleter may be used.
   if (tensor->version.major != dlpack::kMajorVersion)
     return dlpack_unsupported("a tensor of major version " + std::to_string(tensor->version.major));
   const DLTensor& inner = tensor->dl_tensor;
@@ -188,16 +188,16 @@ struct Shape {
   std::uint16_t lanes = 1;
 
   bool append(std::uint64_t size, std::uint64_t stride) {
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (size > kMost || stride > kMost) return false;
+    constexpr auto kMaxInt64 = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (size > kMaxInt64 || stride > kMaxInt64) return false;
     sizes.push_back(static_cast<std::int64_t>(size));
     strides.push_back(static_cast<std::int64_t>(stride));
     return true;
   }
 };
 
-// A split dim has no single stride: the stored array is described instead, whose lanes are its
-// innermost axis.
+// A split dim has no single stride, so the stored array is described, whose innermost axis is the
+// lanes.
 Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
   Shape shape;
   bool fits = storage.dims.size() < std::numeric_limits<std::int32_t>::max();
@@ -213,7 +213,7 @@ Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
     for (const StorageAxis& axis : storage.axes) {
       if (axis.part == AxisPart::lanes) continue;
       if (as_lanes && axis.stride % lanes != 0)
-        return dlpack_unsupported("a stride is no multiple of the lanes");
+        return dlpack_unsupported("a stride is not a multiple of the lanes");
       fits = fits && shape.append(axis.extent, as_lanes ? axis.stride / lanes : axis.stride);
     }
     if (as_lanes)
@@ -255,7 +255,7 @@ Result<std::unique_ptr<Holder<Managed>>> hold(const SharedTensor& tensor, LaneFo
   return holder;
 }
 
-// The holder belongs to who calls the deleter.
+// Passes ownership to whoever calls the deleter.
 template <typename Managed>
 Managed* release(std::unique_ptr<Holder<Managed>> holder) {
   return &holder.release()->managed;

@@ -16,17 +16,17 @@ namespace {
 
 using Fault = FrameShape::Fault;
 
-// The most frames whose offsets are kept in memory, and messages about lost ones.
+// The most frames whose offsets, and lost frames whose messages, are kept in memory.
 constexpr std::uint64_t kMaxPieces = 1U << 23;
 constexpr std::size_t kMaxDamage = 1000;
-// More blocks than a frame of kLargestFrame has; what has more began by chance.
+// More blocks than any frame of kLargestFrame; longer sequences are not frames.
 constexpr std::uint64_t kMaxBlocks = 4096;
 // More than libzstd makes of kLargestFrame.
 constexpr std::uint64_t kMaxCompressed = kLargestFrame + kLargestFrame / 128 + (1U << 16);
 
 bool about_frame(const Error& error) { return error.finding == "zstd-frame"; }
 
-// Where the seek table begins, by its footer alone.
+// The offset of the seek table according to its footer.
 Result<std::optional<std::uint64_t>> table_by_footer(const ByteSource& file) {
   BTF_ASSIGN(const bool there, has_seek_table(file));
   if (!there) return std::nullopt;
@@ -41,7 +41,7 @@ Result<std::optional<std::uint64_t>> table_by_footer(const ByteSource& file) {
 
 }  // namespace
 
-Status go_on(const Execution* execution, std::uint64_t bytes) {
+Status report_progress(const Execution* execution, std::uint64_t bytes) {
   if (execution == nullptr) return {};
   if (execution->progress) execution->progress(bytes);
   if (execution->cancel == nullptr || !*execution->cancel) return {};
@@ -65,14 +65,14 @@ Status FrameScan::run() {
   return walk();
 }
 
-// False: it contradicts a frame that is sound, so where frames belong is not to be learnt from it.
+// Returns false if the table contradicts a valid frame and therefore cannot be trusted.
 Result<bool> FrameScan::by_table(const SeekTable& table) {
   begin_run();
   FrameDecoder decoder;
   for (std::uint64_t at = 0; at < table.content_bytes();) {
     BTF_ASSIGN(const FramePlace place, table.find(at));
     at = place.content_end();
-    BTF_TRY(go_on(execution_, place.compressed));
+    BTF_TRY(report_progress(execution_, place.compressed));
     ++frames_;
     const std::span out(content_.reserve(place.content), place.content);
     const Status read = decoder.read(file_, place, out);
@@ -124,7 +124,7 @@ Status FrameScan::walk() {
     const std::uint32_t magic = load_u32(start.data());
     if (skippable(magic) && left >= kSkippableHeader) {
       const std::uint64_t bytes = kSkippableHeader + load_u32(start.data() + 4);
-      // Nothing comes behind the table, so where one begins no frame is missing.
+      // Nothing follows the table, so no frame is missing where one begins.
       runs_.back().reaches_end = magic == kSeekTableMagic && bytes >= left;
       if (runs_.back().reaches_end) return {};
       if (bytes <= left) {
@@ -132,12 +132,12 @@ Status FrameScan::walk() {
         continue;
       }
     }
-    BTF_TRY(go_on(execution_, 0));
+    BTF_TRY(report_progress(execution_, 0));
     FrameShape shape;
     shape.fault = Fault::wrong;
     if (magic == kFrameMagic) {
       BTF_ASSIGN(shape, frame_shape(file_, at));
-      // A frame that claims more than its blocks can hold is not large but damaged.
+      // A frame that claims more than its blocks can hold is damaged and not large.
       const bool large =
           shape.content ? *shape.content > kLargestFrame &&
                               (shape.fault == Fault::cut || *shape.content <= shape.most_content)
@@ -148,7 +148,7 @@ Status FrameScan::walk() {
       }
     }
     const std::uint64_t index = frames_;
-    // One whose first bytes are damaged too; what can be skipped has no content to lose.
+    // Its first bytes may be damaged too. Skippable frames have no content to lose.
     const std::uint64_t frames = skippable(magic) ? 0 : 1;
     frames_ += frames;
     Frame frame;
@@ -156,7 +156,7 @@ Status FrameScan::walk() {
       BTF_ASSIGN(frame, judge(at, shape));
       if (frame.worth == Worth::sound) {
         take(at, shape.bytes, frame.content);
-        BTF_TRY(go_on(execution_, shape.bytes));
+        BTF_TRY(report_progress(execution_, shape.bytes));
         at += shape.bytes;
         continue;
       }
@@ -186,13 +186,13 @@ Status FrameScan::walk() {
   return {};
 }
 
-// The first byte from there on at which a sound frame begins, or the seek table.
+// The next offset from `from` on at which a valid frame or the seek table begins.
 Result<std::optional<std::uint64_t>> FrameScan::next_start(std::uint64_t from) {
   BTF_ASSIGN(const auto table_at, table_by_footer(file_));
   const std::uint64_t budget = (1U << 20) + file_.size() / 256;
   std::vector<std::byte> chunk(64U << 10);
   while (from < file_.size() && file_.size() - from >= kMagicBytes) {
-    BTF_TRY(go_on(execution_, 0));
+    BTF_TRY(report_progress(execution_, 0));
     const std::uint64_t some = std::min<std::uint64_t>(chunk.size(), file_.size() - from);
     BTF_TRY(file_.read_at(from, std::span(chunk).first(some)));
     for (std::uint64_t i = 0; i + kMagicBytes <= some; ++i) {
@@ -200,7 +200,7 @@ Result<std::optional<std::uint64_t>> FrameScan::next_start(std::uint64_t from) {
       if (load_u32(chunk.data() + i) != kFrameMagic) continue;
       if (work_ > budget) {
         note({ErrorCode::malformed,
-              "too many bytes look like frames and are none",
+              "too many bytes look like frames but are not",
               {},
               "zstd-frame",
               from + i});
@@ -226,7 +226,7 @@ Result<bool> FrameScan::starts_here(std::uint64_t offset) {
   return recognizes(magic);
 }
 
-// The message of the error is what is wrong with the frame, without saying which.
+// The error only describes the fault, without the number of the frame.
 Result<FrameScan::Frame> FrameScan::judge(std::uint64_t offset, const FrameShape& shape) {
   const auto lost = [](std::string what) {
     return Frame{Worth::lost, 0, Error{ErrorCode::malformed, std::move(what), {}, "zstd-frame"}};
@@ -249,13 +249,13 @@ Result<FrameScan::Frame> FrameScan::judge(std::uint64_t offset, const FrameShape
     case ZSTD_error_memory_allocation:
       throw std::bad_alloc();
     case ZSTD_error_checksum_wrong:
-      frame.error->message = "its content does not fit its checksum";
-      // It had as many bytes as it says.
+      frame.error->message = "its content does not match its checksum";
+      // The content has the size that the header gives.
       if (shape.content) frame.worth = Worth::known_size;
       frame.content = content;
       break;
     case ZSTD_error_dictionary_wrong:
-      frame.error->message = "it needs a dictionary, which this tool has none of";
+      frame.error->message = "it needs a dictionary, which is not supported";
       break;
     default:
       break;
@@ -275,7 +275,7 @@ void FrameScan::take(std::uint64_t offset, std::uint64_t compressed, std::uint64
   run.content += content;
 }
 
-// Frames of unknown size count 0.
+// Frames of unknown size count as 0 bytes.
 void FrameScan::lose(std::uint64_t frames, std::uint64_t content, Error error) {
   lost_ += frames;
   const std::uint64_t at = error.offset;

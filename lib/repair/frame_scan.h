@@ -1,4 +1,4 @@
-// The frames of a damaged seekable file: which are sound, and where their content belongs.
+// Scans a damaged seekable file for valid frames and where their content belongs.
 #pragma once
 
 #include <zstd.h>
@@ -17,29 +17,29 @@
 
 namespace btf::zstd {
 
-// A piece of the content: that of a frame, or one that is lost.
+// A piece of the content: one frame, or lost bytes.
 struct Piece {
   std::uint64_t file_offset = 0;
   std::uint64_t content_offset = 0;
   std::uint64_t content = 0;     // bytes
-  std::uint32_t compressed = 0;  // 0: lost
-  std::uint32_t damage = 0;      // lost: why, an index into FrameScan::damage()
+  std::uint32_t compressed = 0;  // 0 if it is lost
+  std::uint32_t damage = 0;      // if it is lost: the reason, an index into FrameScan::damage()
 
   bool lost() const { return compressed == 0; }
   std::uint64_t end() const { return content_offset + content; }
 };
 
-// Frames one behind the other. The offset of the first run's content is known; the other runs stand
-// behind lost frames of unknown size.
+// Consecutive frames. The offset of the first run's content is known; other runs follow lost frames
+// of unknown size.
 struct Run {
-  std::vector<Piece> pieces;  // content_offset counts from the first
-  std::uint64_t content = 0;  // bytes
-  std::uint32_t damage = 0;   // what stands before it: an index into FrameScan::damage()
-  bool reaches_end = false;   // behind it is the seek table: nothing was cut off
+  std::vector<Piece> pieces;  // content_offset is relative to the first one
+  std::uint64_t content = 0;  // size of the content
+  std::uint32_t damage = 0;   // what precedes it: an index into FrameScan::damage()
+  bool reaches_end = false;   // followed by the seek table, so nothing was cut off
 };
 
-// Tells of bytes that were dealt with; an error if the work is to stop.
-Status go_on(const Execution* execution, std::uint64_t bytes);
+// Reports progress in bytes; an error if the work was cancelled.
+Status report_progress(const Execution* execution, std::uint64_t bytes);
 
 class FrameScan {
  public:
@@ -48,9 +48,9 @@ class FrameScan {
 
   Status run();
 
-  // Frames that are larger were found: nothing else is known.
+  // True if frames are too large to be checked; nothing else is known then.
   bool too_large() const { return too_large_; }
-  // Nothing is wrong but that the file ends within its last frame.
+  // True if the only fault is that the file ends within its last frame.
   bool only_cut() const { return cut_ && lost_ == 1; }
   std::vector<Run>& runs() { return runs_; }
   std::vector<Error>& damage() { return damage_; }
@@ -82,7 +82,7 @@ class FrameScan {
   std::vector<Error> damage_;
   std::uint64_t frames_ = 0;
   std::uint64_t lost_ = 0;
-  std::uint64_t work_ = 0;  // that false starts have cost
+  std::uint64_t work_ = 0;  // cost of false starts
   bool too_large_ = false;
   bool cut_ = false;
   struct Free {

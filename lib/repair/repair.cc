@@ -1,6 +1,6 @@
-// The records of a damaged BTF file. A canonical file says where a record begins twice: in the
-// offset table, and by where the record before it ends. So damage to one is distinguished from
-// damage to the other, and a record that the table has lost is found behind the one before it.
+// Repairs BTF files. In a canonical file the begin of a record is known twice: from the offset
+// table, and from the end of the previous record. So damage to one can be told from damage to the
+// other, and a record with a wrong offset is found after the previous one.
 #include "repair/repair.h"
 
 #include <algorithm>
@@ -34,35 +34,38 @@
 namespace btf {
 namespace {
 
-// One record of the table. Its fault is not kept: lost() finds it again.
+// One record of the table. Its fault is not stored; fault() finds it again.
 struct SalvagedRecord {
   enum class State : std::uint8_t { sound, unreadable, overlapping, in_doubt };
 
-  std::uint64_t begin = 0;  // as the table says, unless it was followed
-  std::uint64_t end = 0;    // of the payload; sound records
-  // overlapping: the tensor it shares bytes with. in_doubt: bytes behind it that belong to none.
+  std::uint64_t begin = 0;  // as in the table, unless `followed`
+  std::uint64_t end = 0;    // of the payload, for sound records
+  // overlapping: the tensor that it shares bytes with. in_doubt: the number of bytes after it that
+  // belong to no record.
   std::uint64_t detail = 0;
   State state = State::unreadable;
-  bool followed = false;  // found behind the record before it, the table's entry being unusable
-  bool blank = false;     // in_doubt: all bytes of the header are zero
+  // Found after the previous record, since its entry in the table is unusable.
+  bool followed = false;
+  bool blank = false;  // in_doubt: all bytes of the header are zero
 };
 
 class BtfSalvage {
  public:
-  // Looks at headers only. An error says that nothing can be found, or that reading failed.
+  // Only reads headers. An error if nothing can be found or reading failed.
   static Result<BtfSalvage> find(const ByteSource& source);
 
   const std::vector<SalvagedRecord>& records() const { return records_; }
-  std::optional<std::uint64_t> stated_count() const { return stated_count_; }  // by the file
+  // According to the file.
+  std::optional<std::uint64_t> stated_count() const { return stated_count_; }
 
   Result<TensorInfo> tensor(std::uint64_t index) const {
     return headers_->at(index, records_[index].begin);
   }
-  // Why a record that is not sound is not.
+  // Why a record is not sound.
   Error fault(std::uint64_t index) const;
 
  private:
-  // Where a record begins and ends that could be read.
+  // The extent of a readable record.
   struct Extent {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -76,7 +79,7 @@ class BtfSalvage {
   void locate_one(std::uint64_t index, std::optional<std::uint64_t> behind,
                   std::optional<std::uint64_t> entry);
   void resolve_overlaps();
-  Status look_behind();
+  Status check_bytes_after();
 
   std::optional<Extent> probe(std::uint64_t offset);
   std::uint64_t table_end() const { return (records_.size() + 1) * 8; }
@@ -88,21 +91,21 @@ class BtfSalvage {
   const ByteSource* source_;
   std::unique_ptr<BtfRecords> headers_;
   std::vector<SalvagedRecord> records_;
-  std::vector<std::uint64_t> table_;  // entries that lie in the file, sorted
-  std::vector<bool> opens_;           // the record begins where the one before it ends
+  std::vector<std::uint64_t> table_;  // entries that are within the file, sorted
+  std::vector<bool> opens_;           // the record begins where the previous one ends
   std::optional<std::uint64_t> stated_count_;
-  std::optional<Error> trouble_;  // of reading, not of what was read
+  std::optional<Error> trouble_;  // an error of the system, not of the file
 };
 
 using State = SalvagedRecord::State;
 using wire::kRecordHeader;
 using wire::kWord;
 
-// Entries that are looked at to find out how many there are.
+// The number of entries examined to determine how many there are.
 constexpr std::uint64_t kMaxEntries = 1U << 16;
 
-// Where the next record may begin: behind the padding to a multiple of 8 of the record's size, or
-// of the offset, or without any.
+// Where the next record may begin: after padding the size or the offset to a multiple of 8, or
+// without padding.
 std::array<std::uint64_t, 3> next_begins(std::uint64_t begin, std::uint64_t end) {
   return {begin + round_up(end - begin, kWord).value_or(end - begin),
           round_up(end, kWord).value_or(end), end};
@@ -113,7 +116,7 @@ Result<BtfSalvage> BtfSalvage::find(const ByteSource& source) {
   BTF_TRY(salvage.choose_count());
   BTF_TRY(salvage.locate());
   salvage.resolve_overlaps();
-  BTF_TRY(salvage.look_behind());
+  BTF_TRY(salvage.check_bytes_after());
   return salvage;
 }
 
@@ -121,7 +124,7 @@ bool BtfSalvage::in_file(std::uint64_t offset) const {
   return offset >= table_end() && fits(offset, kRecordHeader, source_->size());
 }
 
-// The record that begins there, if it can be read and its size is known.
+// The record at `offset`, if it can be read and its size is known.
 std::optional<BtfSalvage::Extent> BtfSalvage::probe(std::uint64_t offset) {
   if (trouble_) return std::nullopt;
   const auto info = headers_->at(0, offset);
@@ -130,12 +133,12 @@ std::optional<BtfSalvage::Extent> BtfSalvage::probe(std::uint64_t offset) {
   return Extent{offset, info->end()};
 }
 
-// Does a table of so many entries, and every record, end where the next record begins? Records
-// that were cut off, and those behind, need only ascend.
+// Returns true if a table with this many entries, and every record, end where the next record
+// begins. Records that are cut off, and those after them, must only be ascending.
 bool BtfSalvage::contiguous(std::uint64_t count) const {
   const auto headers = btf_records(*source_, count);
   std::uint64_t last = 0;
-  std::uint64_t next = (count + 1) * kWord;  // 0: not known
+  std::uint64_t next = (count + 1) * kWord;  // 0 if it is not known
   for (std::uint64_t i = 0; i < std::min(count, kMaxEntries); ++i) {
     const auto entry = headers->entry(i);
     if (!entry || (next > 0 ? *entry != next : *entry <= last)) return false;
@@ -146,8 +149,8 @@ bool BtfSalvage::contiguous(std::uint64_t count) const {
   return count > 0;
 }
 
-// The count may be what is damaged. In a canonical file the first record begins where the table
-// ends, so the first entry says the count once more.
+// The count may be damaged. In a canonical file the first record begins where the table ends, so
+// the first entry implies the count too.
 Status BtfSalvage::choose_count() {
   const std::uint64_t size = source_->size();
   if (size < kWord)
@@ -202,8 +205,8 @@ void BtfSalvage::locate_one(std::uint64_t index, std::optional<std::uint64_t> be
   std::optional<Extent> found = entry ? probe(*entry) : std::nullopt;
   const bool unique = entry && times_in_table(*entry) == 1;
   opens_[index] = entry && behind == entry;
-  // The offset behind the record before is taken if no other entry claims it, and if it fits into
-  // the file better than the one in the table.
+  // The offset after the previous record is used if no other entry claims it and it fits the file
+  // better than the one in the table.
   if (behind && behind != entry && in_file(*behind) && times_in_table(*behind) == 0) {
     const std::optional<Extent> candidate = probe(*behind);
     const bool better = candidate && closes(*candidate) > (found && unique ? closes(*found) : 0);
@@ -224,8 +227,8 @@ std::uint64_t BtfSalvage::times_in_table(std::uint64_t offset) const {
   return static_cast<std::uint64_t>(last - first);
 }
 
-// 2: it ends where the next record or the end of the file is. 1: it does so behind entries that
-// point into it. 0: it does not.
+// Returns 2 if the record ends where the next one or the file ends, 1 if it does so apart from
+// entries that point into it, else 0.
 unsigned BtfSalvage::closes(const Extent& extent) const {
   const auto ends = next_begins(extent.begin, extent.end);
   const auto next = std::ranges::upper_bound(table_, extent.begin);
@@ -242,15 +245,15 @@ unsigned BtfSalvage::score(const SalvagedRecord& record, bool opens) const {
   return 2 * closes({record.begin, record.end}) + (opens ? 1 : 0);
 }
 
-// If two records share bytes, the one that fits its neighbours better is sound. If neither does,
-// neither is.
+// If two records share bytes, the one that fits its neighbours better is sound; if both fit equally
+// well, neither is.
 void BtfSalvage::resolve_overlaps() {
   std::vector<std::uint64_t> order;
   for (std::uint64_t i = 0; i < records_.size(); ++i)
     if (records_[i].state == State::sound) order.push_back(i);
   std::ranges::sort(order, {}, [&](std::uint64_t i) { return std::pair(records_[i].begin, i); });
   std::optional<std::uint64_t> before;
-  std::uint64_t reach = 0;  // of `before`, and of what was lost together with it
+  std::uint64_t reach = 0;  // end of `before` and of records lost together with it
   const auto lose = [&](std::uint64_t index, std::uint64_t to) {
     records_[index].state = State::overlapping;
     records_[index].detail = to;
@@ -272,9 +275,9 @@ void BtfSalvage::resolve_overlaps() {
   }
 }
 
-// Bytes behind a record that belong to none: perhaps they are the record's own, and its header has
-// lost them. Not if the next record has no offset: it may stand there.
-Status BtfSalvage::look_behind() {
+// Finds bytes after a record that belong to none: they may be its own if its header is damaged. If
+// the next record has no offset, they may belong to that.
+Status BtfSalvage::check_bytes_after() {
   std::vector<std::uint64_t> begins;
   for (const SalvagedRecord& record : records_)
     if (in_file(record.begin)) begins.push_back(record.begin);
@@ -309,7 +312,7 @@ Error BtfSalvage::fault(std::uint64_t index) const {
     case State::in_doubt:
       return error("gap-behind-record",
                    std::to_string(record.detail) +
-                       " bytes behind it belong to no record, so its header may be damaged" +
+                       " bytes after it belong to no record, so its header may be damaged" +
                        (record.blank ? "; all its bytes are zero" : ""));
     default:
       break;
@@ -323,10 +326,10 @@ Error BtfSalvage::fault(std::uint64_t index) const {
 
 using State = SalvagedRecord::State;
 
-// A record that is saved.
-struct Kept {
+// A record that is written to the output.
+struct SavedRecord {
   std::uint64_t source = 0;  // index in the input
-  EntryCounts entries{};     // sparse ones, as it will be written
+  EntryCounts entries{};     // for sparse records, as they are written
 };
 
 class Repair {
@@ -344,19 +347,19 @@ class Repair {
     auto salvage = BtfSalvage::find(*source_);
     if (!salvage && salvage.error().finding.empty()) return std::unexpected(salvage.error());
     if (!salvage) {
-      // If everything is lost, the frames have said so.
-      if (source_->size() > 0 || summary_.lost_frames == 0) tell(salvage.error());
+      // If everything is lost, the frames have been reported.
+      if (source_->size() > 0 || summary_.lost_frames == 0) report_finding(salvage.error());
       return summary_;
     }
     BTF_TRY(look_through(*salvage));
-    if (kept_.empty() && (summary_.tensors > 0 || source_->size() > kEmptyFile)) return summary_;
-    summary_.saved = kept_.size();
+    if (saved_.empty() && (summary_.tensors > 0 || source_->size() > kEmptyFile)) return summary_;
+    summary_.saved = saved_.size();
     BTF_ASSIGN(summary_.bytes, write(*salvage, make_sink));
     return summary_;
   }
 
  private:
-  static constexpr std::uint64_t kEmptyFile = 8;  // without a tensor
+  static constexpr std::uint64_t kEmptyFile = 8;  // a file without tensors
 
   Status open() {
     std::array<std::byte, zstd::kMagicBytes> start{};
@@ -367,11 +370,11 @@ class Repair {
                                               .execution = &options_.execution}));
       summary_.frames = content->frames();
       summary_.lost_frames = content->lost_frames();
-      for (const Error& error : content->damage()) tell(error);
+      for (const Error& error : content->damage()) report_finding(error);
       content_ = content.get();
       source_ = std::move(content);
     }
-    // A damaged beginning is no reason to give up.
+    // Errors in the beginning are expected here.
     const auto format = recognize_format(*source_, {input_, OpenOptions{}});
     if (!format && format.error().code != ErrorCode::malformed)
       return std::unexpected(format.error());
@@ -385,22 +388,23 @@ class Repair {
     const auto& records = salvage.records();
     summary_.tensors = records.size();
     if (salvage.stated_count() != records.size())
-      tell({Severity::error,
-            FindingCode("tensor-count"),
-            {},
-            0,
-            salvage.stated_count()
-                ? "the count of tensors is " + std::to_string(*salvage.stated_count()) +
-                      ", the offset table has " + std::to_string(records.size()) + " entries"
-                : "the count of tensors is lost; the offset table has " +
-                      std::to_string(records.size()) + " entries"});
+      report_finding({Severity::error,
+                      FindingCode("tensor-count"),
+                      {},
+                      0,
+                      salvage.stated_count()
+                          ? "the count of tensors is " + std::to_string(*salvage.stated_count()) +
+                                ", the offset table has " + std::to_string(records.size()) +
+                                " entries"
+                          : "the count of tensors is lost; the offset table has " +
+                                std::to_string(records.size()) + " entries"});
     if (records.empty() && source_->size() > kEmptyFile)
-      tell({Severity::error,
-            FindingCode("tensor-count"),
-            {},
-            0,
-            "the count of tensors is 0, but " + std::to_string(source_->size() - kEmptyFile) +
-                " bytes follow"});
+      report_finding({Severity::error,
+                      FindingCode("tensor-count"),
+                      {},
+                      0,
+                      "the count of tensors is 0, but " +
+                          std::to_string(source_->size() - kEmptyFile) + " bytes follow"});
     for (std::uint64_t i = 0; i < records.size(); ++i) {
       BTF_TRY(check_cancelled(options_.execution));
       std::optional<Error> fault;
@@ -419,7 +423,7 @@ class Repair {
     return {};
   }
 
-  // The fault of a payload that cannot be saved.
+  // Returns the fault of a payload that cannot be saved.
   Result<std::optional<Error>> read_payload(const BtfSalvage& salvage, std::uint64_t index) {
     BTF_ASSIGN(TensorInfo record, salvage.tensor(index));
     record.index = index;
@@ -437,7 +441,7 @@ class Repair {
     return bad;
   }
 
-  // A violation of the format is the record's fault, anything else is trouble.
+  // A violation of the format is a fault of the record; other errors end the repair.
   static Status recoverable(const Status& status, std::optional<Error>& bad) {
     if (status || status.error().code != ErrorCode::malformed) return status;
     bad = status.error();
@@ -448,14 +452,14 @@ class Repair {
             bool saved) {
     RepairedTensor tensor{
         .source = index, .target = {}, .followed = record.followed, .finding = {}};
-    if (saved) tensor.target = kept_.size();
-    if (saved) kept_.push_back({.source = index});
+    if (saved) tensor.target = saved_.size();
+    if (saved) saved_.push_back({.source = index});
     if (saved && fault) ++summary_.in_doubt;
     if (saved && record.followed) ++summary_.followed;
     if (!report_.tensor || !(fault || record.followed)) return;
     tensor.finding = {saved ? Severity::warning : Severity::error, FindingCode("offset-wrong"),
                       index, record.begin,
-                      "its offset in the table is wrong; it was found behind the record before it"};
+                      "its offset in the table is wrong; it was found after the previous record"};
     if (fault) {
       tensor.finding.code = fault->finding;
       tensor.finding.offset = fault->offset;
@@ -464,18 +468,18 @@ class Repair {
     report_.tensor(tensor);
   }
 
-  void tell(const Error& error) {
-    tell(Finding{Severity::error, error.finding, {}, error.offset, error.message});
+  void report_finding(const Error& error) {
+    report_finding(Finding{Severity::error, error.finding, {}, error.offset, error.message});
   }
-  void tell(const Finding& finding) {
+  void report_finding(const Finding& finding) {
     if (report_.file) report_.file(finding);
   }
 
-  // As convert() writes a BTF file.
+  // Writes like convert() to BTF.
   Result<std::uint64_t> write(const BtfSalvage& salvage, const MakeSink& make_sink) {
     const std::unique_ptr<TensorWriter> writer = btf_writer();
     bool shuffled = false;
-    for (Kept& kept : kept_) {
+    for (SavedRecord& kept : saved_) {
       BTF_ASSIGN(const RecordShape shape, measure(salvage, kept));
       shuffled = shuffled || find_layout(shape.layout_code)->shuffled();
       BTF_TRY(writer->add(shape));
@@ -496,8 +500,8 @@ class Repair {
     return sink->file_bytes();
   }
 
-  // The record as it will be, and what has to be known to write it.
-  Result<RecordShape> measure(const BtfSalvage& salvage, Kept& kept) const {
+  // The shape of the record in the output; also counts the entries of sparse records.
+  Result<RecordShape> measure(const BtfSalvage& salvage, SavedRecord& kept) const {
     BTF_ASSIGN(const TensorInfo record, salvage.tensor(kept.source));
     BTF_ASSIGN(const ConvertTarget target, choose_target(record, conversion_));
     if (target.sparse()) {
@@ -508,13 +512,13 @@ class Repair {
 
   Status write_to(const BtfSalvage& salvage, TensorWriter& writer, ByteSink& sink) const {
     BTF_TRY(writer.begin(sink));
-    for (const Kept& kept : kept_) BTF_TRY(write_record(salvage, kept, writer, sink));
+    for (const SavedRecord& kept : saved_) BTF_TRY(write_record(salvage, kept, writer, sink));
     BTF_TRY(writer.end(sink));
     BTF_TRY(source_->check_unchanged());
     return sink.commit();
   }
 
-  Status write_record(const BtfSalvage& salvage, const Kept& kept, TensorWriter& writer,
+  Status write_record(const BtfSalvage& salvage, const SavedRecord& kept, TensorWriter& writer,
                       ByteSink& sink) const {
     BTF_ASSIGN(const TensorInfo record, salvage.tensor(kept.source));
     BTF_ASSIGN(const ConvertTarget target, choose_target(record, conversion_));
@@ -544,8 +548,8 @@ class Repair {
   const RepairOptions& options_;
   ConvertOptions conversion_;
   const RepairReport& report_;
-  const zstd::SalvagedContent* content_ = nullptr;  // the source, if it is compressed
-  std::vector<Kept> kept_;
+  const zstd::SalvagedContent* content_ = nullptr;  // the source if it is compressed
+  std::vector<SavedRecord> saved_;
   RepairSummary summary_;
 };
 

@@ -1,4 +1,5 @@
-// repair(): records found in damaged bytes and written anew, also to an output that is not a path.
+// repair(): finds records in damaged bytes and writes them anew, also to an output that is not a
+// path.
 #pragma once
 
 #include <memory>
@@ -10,9 +11,9 @@
 
 namespace btf {
 
-// repair() of bytes that are no file, to an output that is no path.
+// Repairs bytes that are not a file, to an output that is not a path.
 
-// The name is for errors.
+// `name` is for errors.
 Result<RepairSummary> repair_into(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                   const MakeSink& make_sink, const RepairOptions& options,
                                   const RepairReport& report = {});

@@ -1,6 +1,6 @@
-// Where the content of frames belongs that stand behind lost ones of unknown size: a record, or
-// several small ones that share frames, begin with a frame and end with one, and the offset table
-// says how long each of them is.
+// Recovers the content of damaged compressed files. The place of frames after lost ones of unknown
+// size is found by their records: each record, or several small ones that share frames, begins and
+// ends with a frame, and the offset table implies its length.
 #include "repair/salvage.h"
 
 #include <zstd.h>
@@ -31,16 +31,17 @@
 namespace btf::zstd {
 namespace {
 
-// The front of a file whose frames are too large to be checked one by one.
+// The beginning of a file whose frames are too large to be checked one by one.
 
 using wire::kWord;
 
-// Frames at which a first record is looked for, and records that are read or compared.
+// Limits the frames at which a first record is looked for, and the records that are read or
+// compared.
 constexpr std::size_t kMaxStarts = 4096;
 constexpr std::uint64_t kMaxSteps = 1U << 24;
 
-// The content of the run behind a word of nothing, so that a record may begin at its first byte:
-// an empty table takes as much.
+// The content of a run after a word of zeros, so that a record may begin at its first byte; an
+// empty offset table has that size.
 class RunSource final : public ByteSource {
  public:
   RunSource(const ByteSource& file, const Run& run) : file_(file), run_(run) {}
@@ -108,18 +109,18 @@ class Table {
   std::unique_ptr<BtfRecords> entries_;
 };
 
-// Records one behind the other; the first begins with a frame, the last ends with one.
+// Consecutive records; the first begins with a frame, and the last ends with one.
 struct Chain {
-  std::uint64_t begin = 0;             // in the run
-  std::vector<std::uint64_t> lengths;  // with padding
+  std::uint64_t begin = 0;             // offset in the run
+  std::vector<std::uint64_t> lengths;  // including padding
   std::uint64_t end = 0;
 };
 
-// From there on, as far as it goes, but not for ever.
+// Follows records from `begin` on, within limits.
 Result<Chain> follow(const BtfRecords& records, const Run& run, std::uint64_t begin,
                      std::uint64_t& steps) {
   Chain chain{begin, {}, begin};
-  std::size_t complete = 0;  // records up to the last end of a frame
+  std::size_t complete = 0;  // number of records up to the last end of a frame
   std::uint64_t at = begin;
   const auto between = [&](std::uint64_t at) {
     return at == run.content ||
@@ -129,7 +130,7 @@ Result<Chain> follow(const BtfRecords& records, const Run& run, std::uint64_t be
     const auto info = records.at(0, kWord + at);
     if (!info && info.error().code != ErrorCode::malformed) return std::unexpected(info.error());
     if (!info || !info->known()) break;
-    // Zeros would do for a scalar.
+    // Zeros would be a valid scalar.
     const bool blank = info->dims.empty() && info->dtype_code == 0 && info->layout_code == 0;
     if (blank && chain.lengths.empty()) break;
     const Checked length = round_up(info->end() - kWord - at, kWord);
@@ -144,12 +145,12 @@ Result<Chain> follow(const BtfRecords& records, const Run& run, std::uint64_t be
   return chain;
 }
 
-// Are the records `first` and on as long as those of the chain?
+// Returns true if the records from `first` on have the lengths of the chain.
 Result<bool> matches(const Table& table, std::uint64_t first, const Chain& chain,
                      std::uint64_t& steps) {
   BTF_ASSIGN(std::uint64_t begin, table.begin(first));
   for (std::size_t i = 0; i < chain.lengths.size(); ++i, ++steps) {
-    if (first + i + 1 == table.count()) return true;  // the last one ends with the file
+    if (first + i + 1 == table.count()) return true;  // the last record ends with the file
     BTF_ASSIGN(const std::uint64_t next, table.begin(first + i + 1));
     if (next < begin || next - begin != chain.lengths[i]) return false;
     begin = next;
@@ -157,7 +158,7 @@ Result<bool> matches(const Table& table, std::uint64_t first, const Chain& chain
   return true;
 }
 
-// Which record the chain begins with, if that is certain.
+// The number of the record that the chain begins with, if it is unambiguous.
 Result<std::optional<std::uint64_t>> identify(const Table& table, const Chain& chain,
                                               const Run& run, std::uint64_t behind,
                                               std::uint64_t& steps) {
@@ -186,8 +187,8 @@ Result<std::optional<std::uint64_t>> identify(const Table& table, const Chain& c
 
 bool damaged(const Error& error) { return error.code == ErrorCode::malformed; }
 
-// `known` is the content up to there, with the offset table; `file` has the frames. Nothing if the
-// lengths of the records in the run fit no offset, or several.
+// `known` is the content up to the run, including the offset table; `file` has the frames. Unset if
+// the lengths of the records in the run fit no offset, or several.
 Result<std::optional<std::uint64_t>> place_of(const ByteSource& known, const ByteSource& file,
                                               const Run& run) {
   Table table(known);
@@ -212,7 +213,7 @@ Result<std::optional<std::uint64_t>> place_of(const ByteSource& known, const Byt
   return std::nullopt;
 }
 
-constexpr std::size_t kPlain = 256U << 10;  // decompressed at once
+constexpr std::size_t kPlain = 256U << 10;  // bytes decompressed at once
 
 class StreamContent final : public SalvagedContent {
  public:
@@ -269,7 +270,7 @@ Status StreamContent::append(std::span<const std::byte> bytes) {
                                          temporary_directory());
   BTF_TRY(spool_.append(bytes));
   if (spool_.size() <= allowed_) return {};
-  // A damaged header says nothing of how much there is.
+  // A damaged header does not tell how much is needed.
   allowed_ = bound_.most(spool_).value_or(UINT64_MAX);
   enough_ = spool_.size() > allowed_ && bound_.complete();
   return {};
@@ -284,13 +285,13 @@ Status StreamContent::unpack(const SalvageOptions& options) {
   const std::span plain(plain_memory.reserve(kPlain), kPlain);
   FrameWalk walk;
   std::uint64_t frame_at = 0;
-  std::size_t wanted = 0;  // 0: between two frames
+  std::size_t wanted = 0;  // 0 between two frames
   for (std::uint64_t at = 0; at < file_->size();) {
     const std::uint64_t some = std::min<std::uint64_t>(packed.size(), file_->size() - at);
-    BTF_TRY(go_on(options.execution, some));
+    BTF_TRY(report_progress(options.execution, some));
     BTF_TRY(file_->read_at(at, packed.first(some)));
     ZSTD_inBuffer in{packed.data(), some, 0};
-    // A full output buffer may leave content behind in the context.
+    // A full output buffer may leave content in the context.
     bool more = true;
     while (in.pos < in.size || more) {
       ZSTD_outBuffer out{plain.data(), plain.size(), 0};
@@ -307,7 +308,7 @@ Status StreamContent::unpack(const SalvageOptions& options) {
       if (enough_) {
         lose(Error{ErrorCode::malformed,
                    "the compressed file goes on after " + std::to_string(allowed_) +
-                       " bytes of content, more than " + std::string(bound_.whose()) + " needs",
+                       " bytes of content, more than " + std::string(bound_.subject()) + " needs",
                    {},
                    "decompression-bomb"});
         if (options.cut_frame) size_ = spool_.size();
@@ -333,8 +334,8 @@ Status StreamContent::unpack(const SalvageOptions& options) {
   return {};
 }
 
-// The content of the frames before the first damaged one, in a file without a name; no more than
-// the records in it can need.
+// Unpacks the frames before the first damaged one into a file without a name, but not more than its
+// records can need.
 Result<std::unique_ptr<SalvagedContent>> salvage_stream(std::string name,
                                                         std::unique_ptr<ByteSource> file,
                                                         const SalvageOptions& options) {
@@ -344,7 +345,7 @@ Result<std::unique_ptr<SalvagedContent>> salvage_stream(std::string name,
   return content;
 }
 
-// Limits of the decompressed frames kept: bytes, and a number that is quick to search.
+// Limits of the cache of decompressed frames: bytes, and a number that can be searched quickly.
 constexpr std::uint64_t kCacheBytes = 16U << 20;
 constexpr std::size_t kCacheFrames = 32;
 
@@ -359,7 +360,7 @@ class FrameContent final : public SalvagedContent {
     pieces_ = std::move(scan.runs().front().pieces);
   }
 
-  // Frames that stand behind others of unknown size, where the records say.
+  // Places frames after others of unknown size by their records.
   Status place(std::vector<Run>& runs) {
     for (std::size_t i = 1; i < runs.size(); ++i) {
       Run& run = runs[i];
@@ -370,7 +371,7 @@ class FrameContent final : public SalvagedContent {
         lost_ += sound;
         if (sound > 0)
           damage_.push_back({ErrorCode::malformed,
-                             std::to_string(sound) + " sound frames behind a damaged one: where "
+                             std::to_string(sound) + " sound frames after a damaged one: where "
                                                      "their content belongs is not known",
                              {},
                              "zstd-frame",
@@ -432,7 +433,7 @@ class FrameContent final : public SalvagedContent {
     std::vector<std::byte> content;
   };
 
-  // It was sound when the file was looked through.
+  // It was valid when the file was scanned.
   Result<const std::byte*> load(const Piece& piece) const {
     const auto found = std::ranges::find(cache_, piece.content_offset, &Cached::content_offset);
     if (found != cache_.end()) {
@@ -467,10 +468,10 @@ class FrameContent final : public SalvagedContent {
   std::uint64_t frames_;
   std::uint64_t lost_;
   std::vector<Error> damage_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following members
   mutable std::unique_ptr<ZSTD_DCtx, Free> context_;
   mutable std::vector<std::byte> packed_;
-  mutable std::list<Cached> cache_;  // used last first
+  mutable std::list<Cached> cache_;  // most recently used first
   mutable std::uint64_t cached_bytes_ = 0;
 };
 

@@ -50,7 +50,7 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
   return end - at;
 }
 
-// The run of digits at the beginning, which is taken from the text.
+// Removes the run of digits at the beginning of the text and returns it.
 std::string_view take_number(std::string_view& text) {
   const std::size_t end = digits_at(text, 0);
   const std::string_view number = text.substr(0, end);
@@ -67,9 +67,10 @@ std::string_view without_zeros(std::string_view number) {
 bool natural_less(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a;
   const std::string_view whole_b = b;
-  // Names below a directory begin alike; the number that goes on behind that counts whole.
+  // Names below a directory share a beginning. If it ends within a number, the whole number is
+  // compared.
   std::size_t begin = common_prefix(a, b);
-  // Nearly all differ in no number, or in two of one length.
+  // Most names differ in no number, or in two of equal length.
   if (begin < a.size() && begin < b.size() && digits_at(a, begin) == digits_at(b, begin))
     return static_cast<unsigned char>(a[begin]) < static_cast<unsigned char>(b[begin]);
   while (begin > 0 && digit(a[begin - 1])) --begin;
@@ -89,7 +90,7 @@ bool natural_less(std::string_view a, std::string_view b) {
       b.remove_prefix(1);
     }
   }
-  // "01" and "1" count the same.
+  // "01" and "1" have the same value.
   if (a.empty() && b.empty()) return whole_a < whole_b;
   return a.empty();
 }
@@ -100,7 +101,7 @@ constexpr std::size_t kMaxAhead = 32;
 
 }  // namespace
 
-OpenAhead::OpenAhead(std::vector<std::uint64_t> order, std::uint64_t members, Open open)
+FilePrefetcher::FilePrefetcher(std::vector<std::uint64_t> order, std::uint64_t members, Open open)
     : open_(std::move(open)),
       order_(std::move(order)),
       place_(members, order_.size()),
@@ -109,7 +110,7 @@ OpenAhead::OpenAhead(std::vector<std::uint64_t> order, std::uint64_t members, Op
   thread_.start(1, [this](unsigned) { run(); });
 }
 
-OpenAhead::~OpenAhead() {
+FilePrefetcher::~FilePrefetcher() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -117,8 +118,8 @@ OpenAhead::~OpenAhead() {
   room_.notify_one();
 }
 
-// An error shows again when the member is opened by its reader.
-std::optional<TensorFile> OpenAhead::open_quietly(std::uint64_t member) noexcept try {
+// An error is dropped here; it occurs again when the member is opened by its reader.
+std::optional<TensorFile> FilePrefetcher::open_quietly(std::uint64_t member) noexcept try {
   auto file = open_(member);
   if (!file) return std::nullopt;
   return *std::move(file);
@@ -126,10 +127,10 @@ std::optional<TensorFile> OpenAhead::open_quietly(std::uint64_t member) noexcept
   return std::nullopt;
 }
 
-void OpenAhead::run() {
+void FilePrefetcher::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    // Full: half of it must be wanted before it is worth to go on.
+    // Full: continue once half of the slots are free.
     if (next_ >= taken_ + slots_.size())
       room_.wait(lock, [&] { return stop_ || next_ <= taken_ + slots_.size() / 2; });
     if (stop_ || next_ >= order_.size()) return;
@@ -145,13 +146,13 @@ void OpenAhead::run() {
   }
 }
 
-std::optional<TensorFile> OpenAhead::take(std::uint64_t member) {
+std::optional<TensorFile> FilePrefetcher::take(std::uint64_t member) {
   const std::uint64_t place = place_[member];
   std::optional<TensorFile> file;
   std::vector<std::optional<TensorFile>> unwanted;  // closed without the lock
   std::unique_lock lock(mutex_);
   if (place >= order_.size() || place < taken_) return file;
-  // The thread need not begin with what is done here, nor with what is left out.
+  // The thread must not open this member, nor the skipped ones before it.
   const std::uint64_t begun = std::exchange(next_, std::max(next_, place + 1));
   for (std::uint64_t at = taken_; at < std::min(begun, place + 1); ++at) {
     Slot& held = slot(at);
@@ -241,7 +242,7 @@ class Selector {
                                                  std::to_string(tensors_.count));
   }
 
-  // A name as it is goes before a glob: names may have brackets.
+  // An exact name takes precedence over a glob, since names may have brackets.
   Result<Numbers> by_name(std::string_view name) const {
     Numbers found = matching([&](const std::string& own) { return own == name; });
     if (found.size() > 1) return several(name, found);
@@ -274,7 +275,7 @@ class Selector {
                                                  "': select them by their numbers");
   }
 
-  // One that may be meant, and the first ones.
+  // A similar name, and the first ones.
   std::string similar(std::string_view name) const {
     constexpr std::uint64_t kAsked = 100'000;
     std::vector<std::string> names;
@@ -320,12 +321,12 @@ enum class Kind : std::uint8_t { file, directory, other };
 struct Entry {
   std::string name;
   Kind kind = Kind::other;
-  int error = 0;   // of the system: what it is is not known
-  dev_t device{};  // of a directory
+  int error = 0;   // errno if its kind could not be determined
+  dev_t device{};  // for a directory
   ino_t inode{};
 };
 
-// Asks the file itself only where the directory does not say what it is.
+// Calls stat() only if the directory entry does not tell the kind.
 void identify(int directory, const dirent& found, Entry& entry) {
   if (found.d_type == DT_REG) {
     entry.kind = Kind::file;
@@ -342,12 +343,12 @@ void identify(int directory, const dirent& found, Entry& entry) {
   entry.inode = status.st_ino;
 }
 
-// The entries of a directory; or an errno.
+// Lists the entries of a directory; returns an errno or 0.
 int list(const std::string& path, std::vector<Entry>& entries) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
   if (directory == nullptr) return errno;
   for (;;) {
-    // The end and an error look the same but for errno.
+    // readdir() returns null at the end and on errors, which only set errno.
     errno = 0;
     const dirent* const found = ::readdir(directory.get());
     if (found == nullptr) return errno;
@@ -372,7 +373,7 @@ class Walk {
       while (place.starts_with("./")) place.erase(0, 2);
       if (!leads_below(place))
         return std::unexpected(
-            Error{ErrorCode::invalid_argument, "'" + place + "' is no path below a directory"}
+            Error{ErrorCode::invalid_argument, "'" + place + "' is not a path below the directory"}
                 .in_file(list.path));
       struct stat status{};
       const std::string path = join_path(root, place);
@@ -391,7 +392,7 @@ class Walk {
     const auto twice = std::ranges::adjacent_find(listing.places);
     if (twice == listing.places.end()) return listing;
     return std::unexpected(
-        Error{ErrorCode::invalid_argument, "'" + *twice + "' is there twice"}.in_file(list.path));
+        Error{ErrorCode::invalid_argument, "'" + *twice + "' is listed twice"}.in_file(list.path));
   }
 
  private:
@@ -460,7 +461,7 @@ class Walk {
   std::vector<std::string> unfinished_;
   std::map<std::uint64_t, Error> trouble_;
   std::optional<Error> root_trouble_;
-  std::set<std::pair<dev_t, ino_t>> open_;  // the directory that is looked into and those around it
+  std::set<std::pair<dev_t, ino_t>> open_;  // the current directory and those around it
 };
 
 }  // namespace
@@ -469,7 +470,7 @@ Result<bool> is_directory(const std::string& path) {
   struct stat status{};
   if (path == "-") return false;
   if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
-  // These are said of the file, when it is opened.
+  // These errors are reported when the file is opened.
   constexpr std::array kOfTheFile{ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG};
   if (std::ranges::find(kOfTheFile, errno) != kOfTheFile.end()) return false;
   return std::unexpected(cannot_open(path, errno));

@@ -1,4 +1,4 @@
-// A model in several GGUF files, which their names say: "x-00001-of-00003.gguf".
+// Index files of several kinds, and their use for the files of a directory.
 #include "sets/index.h"
 
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ constexpr std::string_view kGgufEnding = ".gguf";
 constexpr std::string_view kOf = "-of-";
 constexpr std::size_t kDigits = 5;
 
-// The name before "-00001-of-00003.gguf", and the last of these numbers.
+// The name before "-00001-of-00003.gguf", and the number of parts.
 struct FirstPart {
   std::string_view stem;
   std::uint64_t count = 0;
@@ -77,7 +77,7 @@ class GgufParts final : public SetIndex {
 
   std::span<const IndexEntry> entries() const override { return entries_; }
 
-  // Does the file say that it is this part of so many?
+  // Checks that the metadata of the file agree with its name.
   Status check(std::size_t number, const TensorFile& file,
                const FindingSink& report) const override {
     constexpr FindingCode kCode("gguf-split");
@@ -111,15 +111,15 @@ class GgufParts final : public SetIndex {
   std::vector<IndexEntry> entries_;
 };
 
-// By its name: the first of several, which stands for all of them.
+// Returns true if `path` is named like the first of several parts, which represents all of them.
 bool named_as_first_gguf_part(std::string_view path) { return parse_first_part(path).has_value(); }
 
-// `path` is so named; whether all are there shows when they are opened.
+// `path` must be named so. Missing parts are noticed when they are opened.
 Result<std::unique_ptr<SetIndex>> read_gguf_parts(const ByteSource&, const std::string& path) {
   return std::make_unique<GgufParts>(path);
 }
 
-// Models of a hundred thousand tensors have indexes of a tenth of it.
+// Indexes of models with a hundred thousand tensors have a tenth of this.
 constexpr std::uint64_t kLongestIndex = 100'000'000;
 
 bool stays_in_folder(std::string_view file) {
@@ -136,7 +136,7 @@ class SafetensorsIndex final : public SetIndex {
   std::optional<std::string> file_of(std::string_view name) const override;
 
  private:
-  // Bytes of names_.
+  // A range of names_.
   struct Tensor {
     std::uint32_t file = 0;
     std::uint32_t at = 0;
@@ -149,9 +149,9 @@ class SafetensorsIndex final : public SetIndex {
   void put_in_order();
 
   std::string path_;
-  std::vector<IndexEntry> entries_;  // of files, in natural order ("fc2" before "fc10")
+  std::vector<IndexEntry> entries_;  // the files, in natural order ("fc2" before "fc10")
   std::string names_;
-  std::vector<Tensor> tensors_;  // by file, then by name
+  std::vector<Tensor> tensors_;  // sorted by file, then by name
 };
 
 Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& source,
@@ -167,7 +167,7 @@ Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& sourc
   index.path_ = path;
   std::map<std::string, std::uint32_t, std::less<>> files;
   const auto take_tensor = [&](const JsonToken& name) -> Status {
-    if (!name.kept) return reader.wrong(name.extent.offset, "a name is too long");
+    if (!name.complete) return reader.wrong(name.extent.offset, "a name is too long");
     const std::string quoted = "'" + json_shown(name.text) + "'";
     index.tensors_.push_back({.file = 0,
                               .at = static_cast<std::uint32_t>(index.names_.size()),
@@ -177,7 +177,7 @@ Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& sourc
     if (!stays_in_folder(file.text))
       return reader.wrong(file.extent.offset, "the file of " + quoted + ", '" +
                                                   json_shown(file.text) +
-                                                  "', is not the name of a file beside the index");
+                                                  "', is not the name of a file next to the index");
     const auto known = files.find(file.text);
     index.tensors_.back().file =
         known != files.end()
@@ -197,7 +197,7 @@ Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& sourc
     return reader.members(take_tensor);
   }));
   BTF_TRY(reader.next());
-  if (!mapped) return reader.wrong(0, "it has no 'weight_map', which says what is where");
+  if (!mapped) return reader.wrong(0, "it has no 'weight_map' from tensors to files");
   if (files.empty()) return reader.wrong(0, "its 'weight_map' names no file");
   index.entries_.resize(files.size());
   for (const auto& [file, number] : files) index.entries_[number].file = file;
@@ -230,7 +230,7 @@ Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
   std::string first_more;
   std::uint64_t copies = 0;
   std::string first_copy;
-  std::string meant;  // the shard that has the first
+  std::string meant;  // the shard that the index names for the first copy
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     BTF_ASSIGN(const std::string held, file.name(i));
     const auto at = std::ranges::lower_bound(own, std::string_view(held), {},
@@ -262,8 +262,9 @@ Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
         " missing, listed in ");
   say("index-tensor-more", more, first_more, " not listed in ");
   say("index-tensor-more", copies, first_copy,
-      (copies > 1 ? " are copies: those of other shards, the first of " : " is a copy: that of ") +
-          meant + (copies > 1 ? ", are meant by " : " is meant by "));
+      (copies > 1 ? " are copies; those of other shards, the first of "
+                  : " is a copy; the one of ") +
+          meant + (copies > 1 ? ", are listed in " : " is listed in "));
   return {};
 }
 
@@ -290,12 +291,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexEnding = ".safetensors.index.json";
 
-// Programs look for one name, whatever the shards are called.
+// Programs look for this name, whatever the shards are called.
 std::string index_name(std::string_view stem) {
   return (stem == "pytorch_model" ? "model" : std::string(stem)) + std::string(kIndexEnding);
 }
 
-// "model" of "model-00001-of-00002.safetensors"; empty: it is not called so.
+// "model" for "model-00001-of-00002.safetensors"; empty if the name has another form.
 std::string_view stem_of_shard(std::string_view name) {
   constexpr std::string_view kPattern = "-#####-of-#####";
   const std::size_t dot = name.rfind('.');
@@ -307,7 +308,7 @@ std::string_view stem_of_shard(std::string_view name) {
   return fits ? stem : std::string_view();
 }
 
-// The folder of a shard, and its name there.
+// The folder of a shard and its file name.
 std::pair<fs::path, std::string> place_of(const std::string& shard) {
   const fs::path path(shard);
   return {path.has_parent_path() ? path.parent_path() : fs::path("."), path.filename().string()};
@@ -360,7 +361,7 @@ bool ShardIndexes::elsewhere(const std::string& shard, std::string_view tensor) 
 
 Result<std::string> safetensors_index_text(std::span<const WrittenShard> shards,
                                            ShardIndexes& sources) {
-  std::map<std::string, std::string> lines;  // of the tensors, by their names in quotes
+  std::map<std::string, std::string> lines;  // by the quoted names of the tensors
   std::uint64_t bytes = 0;
   for (const auto& [path, source] : shards) {
     BTF_ASSIGN(const TensorFile file, TensorFile::open(path));
@@ -370,7 +371,7 @@ Result<std::string> safetensors_index_text(std::span<const WrittenShard> shards,
       const auto name = json_quoted(tensor.name);
       if (!shard || !name)
         return std::unexpected(
-            Error{ErrorCode::unsupported, "a name that is not UTF-8 cannot stand in an index"}
+            Error{ErrorCode::unsupported, "a name that is not UTF-8 cannot be written to an index"}
                 .in_file(path));
       const auto [line, fresh] = lines.emplace(*name, *shard);
       if (fresh) bytes += tensor.data_bytes;
@@ -410,7 +411,7 @@ constexpr auto kTypes = std::to_array<TypeName>({
     {"BOOL", DType::boolean},
 });
 
-// The dtype of a type of trtexec; an unknown type keeps its name, and is refused when its bytes are
+// The spec for a dtype of trtexec. An unknown dtype keeps its name and is refused when its data is
 // read.
 std::string spec_of(const std::string& type, const Dims& dims) {
   const auto* row = std::ranges::find(kTypes, type, &TypeName::theirs);
@@ -418,10 +419,10 @@ std::string spec_of(const std::string& type, const Dims& dims) {
   return type + ":" + (dims.empty() ? "scalar" : dims_text(dims));
 }
 
-// The forms in which a tensor was written: exact ones first.
+// The forms in which a tensor was written, those without loss first.
 struct Files {
   std::string raw;
-  std::string assigned;  // raw bytes too, under a name that the user gave
+  std::string assigned;  // also raw bytes, under a name that the user assigned
   std::string numpy;
   std::string text;
 };
@@ -451,7 +452,7 @@ class SummaryReader {
   }
 
  private:
-  // Whatever is wrong is where the text ends.
+  // Returns true if the text ended early, so that anything wrong is at its end.
   bool cut_off() const { return listed_ && reader_.offset() >= source_.size(); }
 
   Status take_all() {
@@ -505,7 +506,7 @@ class SummaryReader {
     return {};
   }
 
-  // A tensor without a file has nothing but its name.
+  // A tensor without a file only has a name.
   void add(FileEntry tensor, std::string spec, Files files) {
     IndexEntry entry;
     for (std::string* const file : {&files.raw, &files.assigned, &files.numpy}) {
@@ -514,7 +515,7 @@ class SummaryReader {
         if (*file != entry.file) files_->add_other(std::move(*file));
         continue;
       }
-      // An array says itself what it holds, also where it was widened for NumPy.
+      // An array describes itself, also if NumPy needed a wider type.
       if (file != &files.numpy) entry.spec = std::move(spec);
       entry.file = std::move(*file);
     }
@@ -526,7 +527,7 @@ class SummaryReader {
 
   Status take_text(const std::string& what, std::string& text) {
     BTF_ASSIGN(const JsonToken token, reader_.expect(JsonKind::string, what));
-    if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
+    if (!token.complete) return reader_.wrong(token.extent.offset, what + " is too long");
     text = token.text;
     return {};
   }
@@ -542,13 +543,13 @@ class SummaryReader {
       const std::string of = "'" + json_shown(name.text) + "' in " + what;
       BTF_ASSIGN(const JsonToken token, reader_.next());
       if (file == nullptr || token.kind == JsonKind::null) return reader_.skip(token);
-      if (token.kind != JsonKind::string || !token.kept)
+      if (token.kind != JsonKind::string || !token.complete)
         return reader_.wrong(token.extent.offset, of + " is not a file name");
       return take_file(token, of, *file);
     });
   }
 
-  // They lie beside the summary, wherever they were when it was written.
+  // The files are next to the summary, wherever they were when it was written.
   Status take_file(const JsonToken& token, const std::string& what, std::string& file) const {
     const std::string_view base = token.text.substr(token.text.rfind('/') + 1);
     if (token.text.empty()) return {};
@@ -580,7 +581,7 @@ Result<std::unique_ptr<SetIndex>> read_trtexec_summary(const ByteSource& source,
 
 namespace {
 
-// With the '/' at its end.
+// Includes the '/' at its end.
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 Result<std::shared_ptr<OpenIndex>> open_index(const std::string& path, const IndexKind& kind) {
@@ -591,7 +592,7 @@ Result<std::shared_ptr<OpenIndex>> open_index(const std::string& path, const Ind
   return std::make_shared<OpenIndex>(path, folder_of(path), *std::move(content));
 }
 
-// Is it the same directory?
+// Returns true if both paths are the same directory.
 bool is_same(const std::string& one, const std::string& other) {
   struct stat left{};
   struct stat right{};
@@ -599,11 +600,12 @@ bool is_same(const std::string& one, const std::string& other) {
          left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
-// Of the files in `directory`, as their index beside it has them: with their paths from there on.
-class InFolder final : public SetIndex {
+// The part of an index next to a directory that describes files in it, with paths relative to the
+// directory.
+class FolderIndex final : public SetIndex {
  public:
-  InFolder(std::unique_ptr<const SetIndex> index, const std::string& around,
-           const std::string& directory)
+  FolderIndex(std::unique_ptr<const SetIndex> index, const std::string& around,
+              const std::string& directory)
       : index_(std::move(index)) {
     std::string folder;
     bool here = false;
@@ -618,26 +620,26 @@ class InFolder final : public SetIndex {
   }
 
   std::span<const IndexEntry> entries() const override { return entries_; }
-  std::span<const Finding> odd() const override { return index_->odd(); }
+  std::span<const Finding> warnings() const override { return index_->warnings(); }
 
  private:
   std::unique_ptr<const SetIndex> index_;
   std::vector<IndexEntry> entries_;
 };
 
-// The index beside a directory that names files in it; nullptr: there is none.
+// The index next to a directory that names files in it; nullptr if there is none.
 Result<std::shared_ptr<OpenIndex>> open_beside_folder(const std::string& directory) {
   const std::string around = join_path(directory, "../");
   const std::string path = around + std::string(kIndexBesideFolder);
   const IndexKind* const kind = find_index_kind(path, FoundBy::directory);
   if (kind == nullptr || !kind->beside_folder) return nullptr;
   BTF_ASSIGN(std::shared_ptr<OpenIndex> index, open_index(path, *kind));
-  index->content = std::make_unique<InFolder>(std::move(index->content), around, directory);
+  index->content = std::make_unique<FolderIndex>(std::move(index->content), around, directory);
   index->folder = join_path(directory, "");
   return index->content->entries().empty() ? nullptr : index;
 }
 
-// The largest number where the sum is beyond it.
+// Adds with saturation.
 std::uint64_t added(std::uint64_t one, std::uint64_t other) {
   return one + std::min(other, UINT64_MAX - one);
 }
@@ -655,18 +657,19 @@ struct Member {
   std::optional<IndexedFile> indexed{};
 };
 
-// A file that an index names, found by its path.
+// A member for a file that an index names, whether the file exists or not.
 Member named_member(std::string place, IndexedFile file) {
   Member member{.place = std::move(place)};
   const std::string path = file.path();
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) {
     Error error = system_failure("open").error();
-    error.message += "; " + file.index->path + " names it";
+    error.message += "; it is listed in " + file.index->path;
     member.trouble = error.in_file(path);
   } else if (!S_ISREG(status.st_mode)) {
     member.trouble =
-        Error{ErrorCode::io, "not a regular file; " + file.index->path + " names it"}.in_file(path);
+        Error{ErrorCode::io, "not a regular file; it is listed in " + file.index->path}.in_file(
+            path);
   }
   member.indexed = std::move(file);
   return member;
@@ -686,7 +689,7 @@ IndexedListing listing_of(std::string folder, std::vector<Member> members) {
 
 std::string_view place_of_member(const Member& member) { return member.place; }
 
-// "model.onnx_data" beside "model.onnx" holds values of that model, and no tensors by itself.
+// "model.onnx_data" next to "model.onnx" holds data of that model and is not a file of tensors.
 bool holds_data_of_model(std::string_view place, std::span<const Member> members) {
   for (const std::string_view ending : {"_data", ".data"}) {
     if (!place.ends_with(ending)) continue;
@@ -697,13 +700,13 @@ bool holds_data_of_model(std::string_view place, std::span<const Member> members
   return false;
 }
 
-// Entries of the indexes of a directory for its files, by their places.
+// The files that indexes of a directory name, by place.
 struct NamedFiles {
   std::multimap<std::string, IndexedFile, std::less<>> files;
   std::set<std::string, std::less<>> others;
 };
 
-// `place` is that of the index.
+// `place` is the place of the index.
 void take_index(const std::string& place, const std::shared_ptr<const OpenIndex>& index,
                 NamedFiles& named) {
   const std::string folder = folder_of(place);
@@ -721,7 +724,7 @@ std::string IndexedFile::path() const {
 Result<TensorSpec> IndexedFile::spec() const {
   const auto& engine = entry().engine;
   if (!engine) return parse_tensor_spec(entry().spec);
-  // Where bytes of other tensors may follow, the size says nothing of the dims.
+  // If data of other tensors may follow, the file size does not tell the dims.
   std::optional<std::uint64_t> bytes;
   struct stat status{};
   if (!entry().tensor->offset && ::stat(path().c_str(), &status) == 0)
@@ -745,7 +748,7 @@ Result<OpenOptions> IndexedFile::options(const OpenOptions& of_all) const {
 
 Status IndexedFile::check(const TensorFile& file, const FindingSink& report) const {
   if (number == 0)
-    for (const Finding& finding : index->content->odd()) report(finding);
+    for (const Finding& finding : index->content->warnings()) report(finding);
   return index->content->check(number, file, report);
 }
 
@@ -814,7 +817,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     members.push_back(named_member(place + part, std::move(file)));
   }
   std::ranges::stable_sort(members, natural_less, place_of_member);
-  // If two indexes describe a file, the first counts.
+  // If two indexes describe a file, the first one is used.
   const auto twice = std::ranges::unique(members, {}, place_of_member);
   members.erase(twice.begin(), twice.end());
   return finish();
@@ -846,12 +849,13 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Of what a tensor holds something is known: msprobe names a file also where it could write none.
+// Returns true if the dump knows anything about the tensor's data: msprobe also names files that it
+// could not write.
 bool has_numbers(const ProbeTensor& tensor) {
   return tensor.max || tensor.min || tensor.mean || tensor.norm || !tensor.checksum.empty();
 }
 
-// The files with elements that a dump.json names, as they lie beside it.
+// The files with elements that a dump.json names, which are next to it.
 Result<std::unique_ptr<SetIndex>> read_msprobe_index(const ByteSource& source,
                                                      const std::string& path) {
   const auto construct = open_source(path.substr(0, path.rfind('/') + 1) + "construct.json", {});
@@ -894,7 +898,7 @@ constexpr auto kKinds = std::to_array<IndexKind>({
     {named_as_msprobe_dump, begins_as_msprobe_dump, read_msprobe_index, true},
 });
 
-// For a regular file: those of a pipe could not be read again.
+// Only for regular files, since reading from a pipe would consume its bytes.
 std::string first_bytes(const std::string& path) {
   constexpr std::uint64_t kStart = 4096;
   struct stat status{};

@@ -1,4 +1,5 @@
-// A file that says which others belong together and what they hold. One kind of it is a row.
+// Index files: files that list other files and describe their contents. Each kind is a row of a
+// table.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +22,21 @@
 
 namespace btf {
 
-// A tensor of an engine's layer list, which says what raw bytes hold.
+// A tensor of an engine's layer list, which describes raw bytes.
 struct EngineEntry {
   EngineTensor tensor;
-  std::string path;            // of the list
-  std::optional<Dims> dims{};  // where the list has them as dynamic
+  std::string path;            // path of the list
+  std::optional<Dims> dims{};  // set if the list has dynamic dims
 };
 
 struct IndexEntry {
-  std::string file{};                   // its path, from the folder of the index
-  std::string spec{};                   // of raw bytes, as it is written; empty: none
-  std::optional<EngineEntry> engine{};  // that `spec` names
-  std::optional<FileEntry> tensor{};    // nothing: all that the file holds, as it says
-  std::string folder{};                 // the begin of `file` that is no part of its tensors' names
+  std::string file{};                   // its path relative to the index's folder
+  std::string spec{};                   // spec of raw bytes as written; empty if there is none
+  std::optional<EngineEntry> engine{};  // the engine tensor that `spec` refers to
+  std::optional<FileEntry> tensor{};    // unset if the entry is for everything in the file
+  std::string folder{};  // the part of `file` that does not belong to its tensors' names
 
-  // Its place: entries of one file have different ones.
+  // Unique among the entries of an index, even for entries of one file.
   std::string place() const;
 };
 
@@ -43,63 +44,64 @@ class SetIndex {
  public:
   virtual ~SetIndex() = default;
   virtual std::span<const IndexEntry> entries() const = 0;
-  // Does an entry's file hold what the index says? What it holds besides is a warning.
+  // Checks that the file of an entry has the contents that the index lists. Additional contents are
+  // reported as warnings.
   virtual Status check(std::size_t, const TensorFile&, const FindingSink&) const { return {}; }
-  // Further files that it names, which hold the same again in another form.
+  // Further files that the index names, which hold the same data in another form.
   virtual std::span<const std::string> others() const { return {}; }
-  // The file that it gives this tensor to; nothing: it names no tensors, or not this one.
+  // The file of this tensor; unset if the index does not list it or lists no tensors.
   virtual std::optional<std::string> file_of(std::string_view) const { return std::nullopt; }
-  // Oddities of an index that can be used.
-  virtual std::span<const Finding> odd() const { return {}; }
+  // Warnings about an index that can be used.
+  virtual std::span<const Finding> warnings() const { return {}; }
 };
 
 struct IndexKind {
   bool (*named)(std::string_view path);
-  // Do its first bytes say so? nullptr: it is known by its name.
+  // Recognises a kind by its first bytes; nullptr if it is recognised by its name only.
   bool (*begins)(std::string_view start);
-  // `path` is for messages.
+  // `path` is only for messages.
   Result<std::unique_ptr<SetIndex>> (*read)(const ByteSource& source, const std::string& path);
-  bool beside_folder = false;  // it may lie beside the folder of the files that it names
+  bool beside_folder = false;  // it may be next to the folder of the files that it names
 };
 
-// Whoever names a file may have called it anything that ends in .json; of what lies in a directory
-// an index is called as one.
+// A file given by the user may have any name that ends in .json; in a directory, an index must have
+// a usual name.
 enum class FoundBy : std::uint8_t { operand, directory };
 
-// The name of the index beside a folder that may name the files in it.
+// The name of an index that may be next to the folder of its files.
 inline constexpr std::string_view kIndexBesideFolder = "dump.json";
 
-// Is it a dump.json of msprobe?
+// Returns true for a dump.json of msprobe.
 bool is_msprobe_dump(const std::string& path);
 
-// nullptr: it is none, or cannot be read.
+// nullptr if it is not an index or cannot be read.
 const IndexKind* find_index_kind(const std::string& path, FoundBy found_by);
 
-// The index of a model in several safetensors files:
+// Reads the index of a model in several safetensors files:
 //   {"metadata":{..},"weight_map":{"NAME":"model-00001-of-00002.safetensors", ..}}
+// An index with more bytes than a header may have is refused. Files are named without a folder;
+// they are next to the index.
 
-// An index of more bytes than a header may have is refused. Files are named without a folder: they
-// lie beside the index.
 Result<std::unique_ptr<SetIndex>> read_safetensors_index(const ByteSource& source,
                                                          const std::string& path);
 
-// The indexes that lie beside shards, read at the first question.
+// The indexes next to shards, read when they are first needed.
 class ShardIndexes {
  public:
-  // Files of these formats alone come in shards.
+  // Only files of these formats come in shards.
   static bool may_be_shard(std::string_view path) {
     return path.ends_with(".safetensors") || path.ends_with(".bin");
   }
-  // What the index of these shards is called as safetensors, "model.safetensors.index.json": by
-  // the index that names this one, or by its own name ("model-00001-of-00002.safetensors").
-  // Nothing: it belongs to no others.
+  // The safetensors name of the index of these shards, "model.safetensors.index.json". It follows
+  // from the index that names this shard, or from the shard's own name
+  // ("model-00001-of-00002.safetensors"). Unset if the file is not a shard.
   std::optional<std::string> name_for(const std::string& shard);
-  // Does the index that names the shard give the tensor to another one?
+  // Returns true if the index that names the shard assigns the tensor to another one.
   bool elsewhere(const std::string& shard, std::string_view tensor);
 
  private:
   struct Index {
-    std::string name;  // as name_for() gives it
+    std::string name;  // see name_for()
     std::unique_ptr<SetIndex> content;
   };
 
@@ -109,69 +111,69 @@ class ShardIndexes {
   std::map<std::string, std::vector<Index>> by_folder_;
 };
 
-// A shard, and the one that it was made of.
+// A shard, and the one from which it was converted.
 struct WrittenShard {
   std::string path;
   std::string source;
 };
 
-// The text of an index of these files, which lie beside each other. A tensor that several hold is
-// where the index of their sources says; those of `sources` are known already, for the files may
-// have been replaced.
+// The text of an index of these files, which are in one folder. A tensor that several hold is
+// assigned as in the index of their sources. `sources` must have been read before, since the files
+// may have been replaced.
 Result<std::string> safetensors_index_text(std::span<const WrittenShard> shards,
                                            ShardIndexes& sources);
 
-// tensor_summary.json, which trtexec --saveAllDebugTensors writes beside the files of tensors: what
-// they are called, their types and shapes, in the order in which they were computed.
+// tensor_summary.json, which trtexec --saveAllDebugTensors writes next to the tensor files: names,
+// types and shapes, in the order of execution.
 
-// One that was cut off, since the program did not come to its end, is read as far as it goes.
+// A summary that is cut off, since the program did not finish, is read up to its end.
 Result<std::unique_ptr<SetIndex>> read_trtexec_summary(const ByteSource& source,
                                                        const std::string& path);
 
-// Files that an index names: a set of their own, and what they must be in a directory.
-
 struct OpenIndex {
   std::string path;
-  std::string folder;  // that its files are in, with the '/' at its end
+  std::string folder;  // folder of its files, ending in '/'
   std::unique_ptr<const SetIndex> content;
-  // Of several indexes below a directory one follows another in the order of execution.
+  // Several indexes below a directory follow one another in the order of execution.
   std::uint64_t first_order = 0;
-  // The only one: where it lies below the directory says nothing of its tensors.
+  // If it is the only index, its folder does not become part of the tensors' names.
   bool only = false;
 };
 
 // An entry of an index.
 struct IndexedFile {
   std::shared_ptr<const OpenIndex> index;
-  std::size_t number = 0;  // of its entries
+  std::size_t number = 0;  // number of the entry
 
   const IndexEntry& entry() const { return index->content->entries()[number]; }
-  // To open it by.
+  // The path to open.
   std::string path() const;
-  // What the entry says that its raw bytes hold.
+  // The contents of the raw bytes according to the entry.
   Result<TensorSpec> spec() const;
-  // Its options: those of all files and its own.
+  // The options for opening the file: those of all files, completed by the entry.
   Result<OpenOptions> options(const OpenOptions& of_all) const;
-  // Does the file hold what the index says? What is odd with the index counts for its first file.
+  // Checks the file against the index. Warnings about the index itself are reported with its first
+  // file.
   Status check(const TensorFile& file, const FindingSink& report) const;
 };
 
 struct IndexedListing {
-  std::string folder;  // where the places are; empty: here
+  std::string folder;  // folder of the places; empty for the working directory
   DirectoryListing listing;
-  std::map<std::uint64_t, IndexedFile> indexed;  // by the number of the place
-  std::vector<std::string> others{};   // places of files beside the tensors, which are no members
-  std::vector<std::string> indexes{};  // paths of those that were read
+  std::map<std::uint64_t, IndexedFile> indexed;  // by index of the place
+  std::vector<std::string> others{};   // places of files next to the tensors, which are not members
+  std::vector<std::string> indexes{};  // paths of the indexes that were read
 };
 
 // The files that an index names, in its order.
 Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind);
 
-// Does a file stand beside the tensors? `path`: to open it by.
+// Returns true for files that are not tensors themselves but accompany them. `path` is for opening
+// it.
 using BesideTensors = std::function<bool(const std::string& path, const std::string& place)>;
 
-// Indexes below a directory are no members, unless they cannot be read, nor are files beside the
-// tensors; files that indexes name are, also those that do not exist.
+// Indexes below a directory are not members, unless they cannot be read, nor are files that
+// accompany tensors. Files that indexes name are members even if they do not exist.
 IndexedListing take_indexes(const std::string& directory, DirectoryListing listing,
                             const BesideTensors& beside);
 

@@ -1,4 +1,4 @@
-// Layer lists of engines that entries of a manifest name in place of a spec.
+// Manifests, the layer lists of engines that they refer to, and the shard lists of MLC LLM and TVM.
 #include "sets/manifest.h"
 
 #include <sys/stat.h>
@@ -29,16 +29,16 @@
 namespace btf {
 namespace {
 
-// "@engine.json", with dims behind it where the list has them as dynamic: "@engine.json:1x3x8x8".
+// "@engine.json", followed by dims if the list has dynamic ones: "@engine.json:1x3x8x8".
 inline bool names_engine(std::string_view spec) { return spec.starts_with('@'); }
 
 class EnginesOfManifest {
  public:
-  // `path`: that of the manifest, from whose folder the lists are named.
+  // `path` is the path of the manifest; layer lists are relative to its folder.
   explicit EnginesOfManifest(const std::string& path)
       : folder_(path.substr(0, path.rfind('/') + 1)) {}
 
-  // Finds the tensor that the entry is called as, or else its file, and names the entry so.
+  // Finds the tensor for the entry's name, or else its file name, and sets the entry's name.
   Status take(IndexEntry& entry);
 
  private:
@@ -53,10 +53,10 @@ class EnginesOfManifest {
   Result<const Engine*> list(const std::string& file);
 
   std::string folder_;
-  std::map<std::string, std::unique_ptr<const Engine>> engines_;  // by their files
+  std::map<std::string, std::unique_ptr<const Engine>> engines_;  // by file
 };
 
-// The file, and the dims behind it.
+// Splits a spec into the file and the dims after it.
 Result<std::pair<std::string, std::optional<Dims>>> parts_of(const std::string& spec) {
   const std::string text = spec.substr(1);
   const std::size_t mark = text.rfind(':');
@@ -65,7 +65,7 @@ Result<std::pair<std::string, std::optional<Dims>>> parts_of(const std::string& 
     if (dims && dims->storage) return std::pair(text.substr(0, mark), dims->storage->dims);
   }
   if (text.empty())
-    return fail(ErrorCode::invalid_argument, "'@' needs the layer list of an engine behind it");
+    return fail(ErrorCode::invalid_argument, "'@' must be followed by the layer list of an engine");
   return std::pair(text, std::optional<Dims>());
 }
 
@@ -74,7 +74,7 @@ Result<const EnginesOfManifest::Engine*> EnginesOfManifest::list(const std::stri
   const std::string path = file.starts_with('/') ? file : folder_ + file;
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    return fail(ErrorCode::invalid_argument, path + " is no regular file");
+    return fail(ErrorCode::invalid_argument, path + " is not a regular file");
   auto list = read_engine_list(path);
   if (!list) return fail(list.error().code, list.error().file + ": " + list.error().message);
   return engines_.emplace(file, std::make_unique<const Engine>(path, *std::move(list)))
@@ -89,9 +89,10 @@ Status EnginesOfManifest::take(IndexEntry& entry) {
       tensor.name ? engine->names.named(*tensor.name) : engine->names.find(entry.file);
   if (found == nullptr)
     return fail(ErrorCode::invalid_argument,
-                engine->path + " has no tensor that is called as " +
-                    (tensor.name ? "its name, '" + *tensor.name + "'"
-                                 : "its file, '" + entry.file + "'; a 'name' says which it is"));
+                engine->path + " has no tensor " +
+                    (tensor.name ? "called '" + *tensor.name + "'"
+                                 : "named like the file '" + entry.file +
+                                       "'; set 'name' to the tensor's name"));
   if (!tensor.name) tensor.name = found->name;
   entry.tensor = std::move(tensor);
   entry.engine =
@@ -101,7 +102,7 @@ Status EnginesOfManifest::take(IndexEntry& entry) {
 
 constexpr std::uint32_t kSeveral = UINT32_MAX;
 
-// Names of raw bytes; all else says itself what it holds.
+// Extensions of raw bytes; all other files describe themselves.
 constexpr auto kRawEndings = std::to_array<std::string_view>({".raw", ".bin", ".dat", ".buf"});
 
 std::string without_percent(std::string_view name) {
@@ -247,7 +248,7 @@ class ManifestReader {
 
   Status take_text(const std::string& what, std::string& text) {
     BTF_ASSIGN(const JsonToken token, reader_.expect(JsonKind::string, what));
-    if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
+    if (!token.complete) return reader_.wrong(token.extent.offset, what + " is too long");
     text = token.text;
     if (!text.contains('\0')) return {};
     return reader_.wrong(token.extent.offset, what + " has a zero byte");
@@ -258,10 +259,10 @@ class ManifestReader {
     return {};
   }
 
-  // A name or a number.
+  // Reads a name or a number.
   Status take_choice(const std::string& what, FileEntry& tensor) {
     BTF_ASSIGN(const JsonToken token, reader_.next());
-    if (token.kind == JsonKind::string && token.kept) {
+    if (token.kind == JsonKind::string && token.complete) {
       tensor.tensor_name = std::string(token.text);
       return {};
     }
@@ -296,13 +297,13 @@ class ManifestReader {
   std::set<std::string> places_;
 };
 
-// TVM's older words.
-struct OldWord {
+// Dtype names of older TVM versions.
+struct DTypeAlias {
   std::string_view word;
   DType dtype;
 };
 
-constexpr auto kOldWords = std::to_array<OldWord>(
+constexpr auto kOldWords = std::to_array<DTypeAlias>(
     {{"e4m3_float8", DType::float8_e4m3fn}, {"e5m2_float8", DType::float8_e5m2}});
 
 bool stays_below(std::string_view file) {
@@ -334,7 +335,7 @@ class CacheReader {
                   [&](std::uint64_t i) { return take_shard("shard " + std::to_string(i)); });
     }));
     BTF_TRY(reader_.next());
-    if (!listed) return reader_.wrong(0, "it has no 'records', which say what is where");
+    if (!listed) return reader_.wrong(0, "it has no 'records', the list of shards");
     return std::move(files_);
   }
 
@@ -345,7 +346,7 @@ class CacheReader {
     std::string format = "raw";
     Dims dims;
     std::optional<std::uint64_t> bytes;
-    std::uint64_t at = 0;  // in the text
+    std::uint64_t at = 0;  // position in the text
   };
 
   Status skip() {
@@ -353,7 +354,7 @@ class CacheReader {
     return {};
   }
 
-  // The objects of a list.
+  // Reads a list of objects.
   template <typename Take>
   Status each(const std::string& what, Take take) {
     BTF_TRY(reader_.expect(JsonKind::array_begin, what));
@@ -387,7 +388,7 @@ class CacheReader {
                                    "', is not a file below the folder of the list");
     if (format != "raw-shard")
       return reader_.wrong(
-          at, what + " has the format '" + json_shown(format) + "'; 'raw-shard' is read");
+          at, what + " has the format '" + json_shown(format) + "'; only 'raw-shard' is supported");
     for (Tensor& tensor : tensors) {
       BTF_ASSIGN(std::string spec, spec_of(tensor));
       files_->add({.file = file, .spec = std::move(spec), .tensor = std::move(tensor.entry)});
@@ -415,23 +416,24 @@ class CacheReader {
     return {};
   }
 
-  // What stands in the file: parameters of float32 may be kept as bfloat16.
+  // The spec of the stored data: float32 parameters may be stored as bfloat16.
   Result<std::string> spec_of(const Tensor& tensor) const {
     const std::string what = "tensor '" + json_shown(*tensor.entry.name) + "'";
-    const auto* const old = std::ranges::find(kOldWords, tensor.dtype, &OldWord::word);
+    const auto* const old = std::ranges::find(kOldWords, tensor.dtype, &DTypeAlias::word);
     auto dtype = old == kOldWords.end() ? parse_dtype(tensor.dtype) : Result<DType>(old->dtype);
     if (!dtype)
       return reader_.wrong(tensor.at, "'dtype' of " + what + ": " + dtype.error().message);
     if (tensor.format == "f32-to-bf16" && *dtype == DType::float32)
       dtype = DType::bfloat16;
     else if (tensor.format != "raw")
-      return reader_.wrong(tensor.at, what + " has the format '" + json_shown(tensor.format) +
-                                          "'; 'raw' and, of float32, 'f32-to-bf16' are read");
+      return reader_.wrong(tensor.at,
+                           what + " has the format '" + json_shown(tensor.format) +
+                               "'; only 'raw' and, for float32, 'f32-to-bf16' are supported");
     const auto count = element_count(tensor.dims);
     const auto bytes = count ? stream_bytes(*count, info(*dtype).bits) : std::nullopt;
     if (!bytes || (tensor.bytes && tensor.bytes != bytes))
       return reader_.wrong(tensor.at, what + ", " + std::string(info(*dtype).name) + " " +
-                                          dims_text(tensor.dims) + ", does not take the " +
+                                          dims_text(tensor.dims) + ", does not have the " +
                                           std::to_string(tensor.bytes.value_or(0)) +
                                           " bytes of its 'nbytes'");
     return spec_text(*dtype, Layout::linear, tensor.dims);
@@ -439,7 +441,7 @@ class CacheReader {
 
   Status take_text(const std::string& what, std::string& text) {
     BTF_ASSIGN(const JsonToken token, reader_.expect(JsonKind::string, what));
-    if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
+    if (!token.complete) return reader_.wrong(token.extent.offset, what + " is too long");
     text = token.text;
     return {};
   }
@@ -484,7 +486,7 @@ Status ManifestText::add(const IndexEntry& entry) {
     status = fail(ErrorCode::unsupported, "'" + json_shown(value) + "' is not UTF-8, as the " +
                                               std::string(name) + " of a manifest must be");
   };
-  // In the order in which people ask.
+  // In the order in which a reader looks for them.
   if (tensor.name) text("name", *tensor.name);
   text("file", entry.file);
   if (tensor.tensor_name) text("tensor", *tensor.tensor_name);

@@ -23,53 +23,49 @@ class DescribedFiles final : public SetIndex {
  public:
   std::span<const IndexEntry> entries() const override { return entries_; }
   std::span<const std::string> others() const override { return others_; }
-  std::span<const Finding> odd() const override { return odd_; }
+  std::span<const Finding> warnings() const override { return warnings_; }
 
   void add(IndexEntry entry) { entries_.push_back(std::move(entry)); }
   void add_other(std::string file) { others_.push_back(std::move(file)); }
-  void add_odd(Finding finding) { odd_.push_back(std::move(finding)); }
+  void add_odd(Finding finding) { warnings_.push_back(std::move(finding)); }
 
  private:
   std::vector<IndexEntry> entries_;
   std::vector<std::string> others_;
-  std::vector<Finding> odd_;
+  std::vector<Finding> warnings_;
 };
 
-// Which tensor of a TensorRT engine a file is called as.
+// Finds the tensor of a TensorRT engine that a file is named after.
 
-// By the tensor's name as it is, with %2f in place of '/', and as programs that dump sanitise it:
-// all that is no letter and no digit is an underscore.
+// File names may have the tensor's name as it is, with %2f instead of '/', or sanitised as dumping
+// programs do, with an underscore for everything that is not a letter or digit.
 class EngineNames {
  public:
-  // The list outlives it.
+  // The list must outlive this object.
   explicit EngineNames(const EngineList& list);
 
-  // nullptr: of no tensor, of several, or a file that says itself what it holds.
+  // nullptr if no tensor or several match, or if the file describes itself.
   const EngineTensor* find(std::string_view path) const;
   const EngineTensor* named(std::string_view name) const;
 
  private:
   const EngineList& list_;
   std::unordered_map<std::string, std::uint32_t> exact_;
-  std::unordered_map<std::string, std::uint32_t> sanitised_;  // kSeveral: of more than one
+  std::unordered_map<std::string, std::uint32_t> sanitised_;  // kSeveral if several share it
 };
-
-// Manifests: the files of tensors, and specs of files that do not describe themselves:
-//   {"schema":"btftool/manifest/1","tensors":[{"file":"x.raw","spec":"fp16:hwc8:1x3x8x8",..},..]}
-// docs/formats.md has all members.
 
 inline constexpr std::string_view kManifestSchema = "btftool/manifest/1";
 
 Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string& path);
 
-// ndarray-cache.json, tensor-cache.json: the list of the shards that MLC LLM and TVM write
-// parameters into, with names, types, shapes and offsets.
+// Reads ndarray-cache.json or tensor-cache.json, in which MLC LLM and TVM list the shards of
+// parameters with names, types, shapes and offsets.
 Result<std::unique_ptr<SetIndex>> read_mlc_cache(const ByteSource& source, const std::string& path);
 
-// A manifest that is written, an entry a line.
+// Builds the text of a manifest with one entry per line.
 class ManifestText {
  public:
-  // An error: a text is not UTF-8.
+  // An error if a text is not UTF-8.
   Status add(const IndexEntry& entry);
   std::string finish() &&;
 

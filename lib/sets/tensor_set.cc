@@ -1,5 +1,5 @@
-// Tensors by number and by name over many files, which are opened when they are needed and kept
-// open.
+// Tensors of many files by number and name. Files are opened when they are needed, and a few are
+// kept open.
 #include "btf/tensor_set.h"
 
 #include <sys/stat.h>
@@ -40,37 +40,38 @@ using OpenFile = std::shared_ptr<const TensorFile>;
 }  // namespace
 
 struct TensorSet::State {
-  // One for each path that the set was opened by.
+  // One for each path from which the set was opened.
   struct Root {
     std::string path;
     bool several = false;     // a directory or an index
-    IndexedListing files{};   // of these
-    std::uint64_t first = 0;  // its members follow from here
+    IndexedListing files{};   // its files
+    std::uint64_t first = 0;  // number of its first member
   };
 
   OpenOptions options;
-  std::optional<EngineNames> engine;  // of the options
+  std::optional<EngineNames> engine;  // names of the options' engine
   std::vector<Root> roots;
   std::uint64_t members = 0;
   std::vector<SetMember> others;
   std::vector<SetMember> unfinished;
-  std::vector<std::string> indexes;  // paths of those that were read
-  OpenFile only;                     // of()
+  std::vector<std::string> indexes;  // paths of the indexes that were read
+  OpenFile only;                     // the file of a set made by of()
 
-  // Files that cannot be opened twice, and the last few of the others, the latest in front.
+  // Files that cannot be opened twice, and the last few of the others, most recent first.
   std::map<std::uint64_t, OpenFile> kept;
   std::list<std::pair<std::uint64_t, OpenFile>> recent;
-  std::vector<bool> opened;                      // of each member: was it?
-  std::vector<bool> settled;                     // and is it known to be unchanged?
-  std::vector<std::optional<FileStamp>> stamps;  // as it was then
-  std::map<std::uint64_t, Error> unread;         // members, and errors of the system
-  std::vector<std::uint64_t> first_tensors;  // of each member, and their count; empty: not asked
+  std::vector<bool> opened;                      // by member: has been opened
+  std::vector<bool> settled;                     // by member: known to be unchanged
+  std::vector<std::optional<FileStamp>> stamps;  // by member: when it was opened
+  std::map<std::uint64_t, Error> unread;         // system errors by member
+  // Number of each member's first tensor, then the total; empty if not computed yet.
+  std::vector<std::uint64_t> first_tensors;
 
-  // Files are opened ahead while members get options.
+  // Members may get options while files are opened ahead.
   mutable std::mutex options_mutex;
-  std::map<std::uint64_t, OpenOptions> own_options;  // of members that have others
-  // Its thread reads what is above, so it is the first to go.
-  std::unique_ptr<OpenAhead> ahead;
+  std::map<std::uint64_t, OpenOptions> own_options;  // of members with their own options
+  // Its thread reads the members above, so it must be destroyed first.
+  std::unique_ptr<FilePrefetcher> ahead;
 
   const Root& root_of(std::uint64_t member) const {
     const auto behind = std::ranges::upper_bound(roots, member, {}, &Root::first);
@@ -81,13 +82,13 @@ struct TensorSet::State {
   std::string_view place_of(std::uint64_t member) const;
   std::string name_of(std::uint64_t member) const;
   std::optional<OpenOptions> own_options_of(std::uint64_t member) const;
-  const TensorSpec* told_by_name(std::span<const NamedSpec> rules, std::uint64_t member) const;
-  // The tensor of the engine that a file is called as; nullptr: of none, or the file says itself
-  // what it holds.
+  const TensorSpec* spec_by_name(std::span<const NamedSpec> rules, std::uint64_t member) const;
+  // The engine's tensor that a file is named after; nullptr if there is none or the file describes
+  // itself.
   const EngineTensor* engine_tensor(std::uint64_t member) const;
   bool takes_dtypes(std::uint64_t member) const;
-  Status check_engine() const;  // an error: no file is called as a tensor of it
-  // These two by several threads, and beside open_as().
+  Status check_engine() const;  // an error if no file is named after a tensor of it
+  // The following two are called on several threads, also during open_as().
   Result<OpenOptions> options_of(std::uint64_t member) const;
   Result<TensorFile> open_file(std::uint64_t member) const;
   void open_as(std::uint64_t member, OpenOptions own);
@@ -102,7 +103,7 @@ namespace {
 // The number of files whose descriptors and headers are kept.
 constexpr std::size_t kMaxOpen = 4;
 
-// The stamp of a regular file; nothing for others.
+// The stamp of a regular file; unset for others.
 std::optional<FileStamp> path_stamp(const std::string& path) {
   struct stat status{};
   if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
@@ -122,7 +123,7 @@ const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
   return found == root.files.indexed.end() ? nullptr : &found->second;
 }
 
-// The base of the names of its tensors.
+// The base for the names of its tensors.
 std::string TensorSet::State::name_of(std::uint64_t member) const {
   if (const EngineTensor* const tensor = engine_tensor(member)) return tensor->name;
   const Root& root = root_of(member);
@@ -141,7 +142,7 @@ std::string TensorSet::State::name_of(std::uint64_t member) const {
     name = name_in_path(root.several ? std::string_view(place)
                                      : std::string_view(place).substr(place.rfind('/') + 1));
   }
-  // Raw bytes have any ending.
+  // Raw bytes may have any extension.
   if (own_options_of(member)) {
     const std::size_t dot = name.rfind('.');
     if (dot != name.npos && dot > name.rfind('/') + 1) name.resize(dot);
@@ -169,8 +170,8 @@ std::optional<OpenOptions> TensorSet::State::own_options_of(std::uint64_t member
   return own == own_options.end() ? std::nullopt : std::optional(own->second);
 }
 
-// Matches its name, its place, or the end of that.
-const TensorSpec* TensorSet::State::told_by_name(std::span<const NamedSpec> rules,
+// Matches the member's name, its place, or the last part of its place.
+const TensorSpec* TensorSet::State::spec_by_name(std::span<const NamedSpec> rules,
                                                  std::uint64_t member) const {
   if (rules.empty()) return nullptr;
   const std::string place(place_of(member));
@@ -183,7 +184,7 @@ const TensorSpec* TensorSet::State::told_by_name(std::span<const NamedSpec> rule
 
 Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   OpenOptions named = own_options_of(member).value_or(options);
-  if (const TensorSpec* const told = told_by_name(named.named_specs, member)) named.spec = *told;
+  if (const TensorSpec* const spec = spec_by_name(named.named_specs, member)) named.spec = *spec;
   if (const IndexedFile* const file = indexed(member)) {
     BTF_ASSIGN(named, file->options(named));
   }
@@ -201,13 +202,13 @@ Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   return named;
 }
 
-// Does it hold outputs whose dtypes only the engine's list says?
+// Returns true for a file of outputs whose dtypes only the engine's layer list knows.
 bool TensorSet::State::takes_dtypes(std::uint64_t member) const {
   const std::string path = path_of(member);
   if (!path_stamp(path)) return true;  // a stream can be read only once
   if (!ends_in(content_name(path), ".json")) return false;
   const auto file = open_file(member);
-  if (!file) return true;  // its own error says more
+  if (!file) return true;  // opening it again reports a better error
   if (!file->has(kSaysDims) || file->has(kNumpyArrays)) return false;
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto name = file->name(i);
@@ -222,8 +223,8 @@ Status TensorSet::State::check_engine() const {
     if (engine_tensor(member) != nullptr || takes_dtypes(member)) return {};
   return fail(
       ErrorCode::invalid_argument,
-      "no raw file and no output of trtexec in " + roots.front().path +
-          " is called as a tensor of " + options.engine->path + ", such as '" +
+      "no raw file and no trtexec output in " + roots.front().path + " is named like a tensor of " +
+          options.engine->path + ", such as '" +
           (options.engine->list.tensors.empty() ? "" : options.engine->list.tensors.front().name) +
           "'");
 }
@@ -238,7 +239,7 @@ Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
 }
 
 void TensorSet::State::open_as(std::uint64_t member, OpenOptions own) {
-  // A file opened ahead with other options is not the wanted one.
+  // A file that was opened ahead has the old options.
   if (ahead) ahead->take(member);
   kept.erase(member);
   std::erase_if(recent, [&](const auto& open) { return open.first == member; });
@@ -282,17 +283,17 @@ Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
     wrong = std::unexpected(error.in_file(file->path()));
   }));
   if (wrong) return file;
-  // What was opened is not to be found as if it were right.
+  // A file that was opened but is wrong must not be found later.
   kept.erase(member);
   std::erase_if(recent, [&](const auto& opened) { return opened.first == member; });
   return std::unexpected(wrong.error());
 }
 
-// The entry of a tensor for a manifest; the one of an index, if there is one.
+// The entry of a tensor for a manifest, based on the entry of its index, if there is one.
 Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const TensorFile& file,
                                               std::uint64_t index) const {
   const IndexedFile* const described = indexed(member);
-  // A layer list is named from the index's own folder: what it says stands in its place.
+  // A layer list is relative to the index's own folder, so its contents are written instead.
   const bool kept = described && !described->entry().engine;
   IndexEntry entry{.file = file.path(), .spec = kept ? described->entry().spec : "", .tensor = {}};
   FileEntry& tensor = entry.tensor.emplace();
@@ -316,8 +317,8 @@ Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const Tensor
 
 namespace {
 
-// `first_tensors`: of each member, and behind them how many tensors there are. Members without
-// tensors have the same number as the next.
+// `first_tensors` has the number of each member's first tensor, then the total. Members without
+// tensors have the number of the next one.
 SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_tensors) {
   const auto behind = std::ranges::upper_bound(first_tensors, number);
   const auto member = static_cast<std::uint64_t>(behind - first_tensors.begin()) - 1;
@@ -326,11 +327,11 @@ SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_ten
 
 Error no_directory(const std::string& path, const FileList& list) {
   return Error{ErrorCode::invalid_argument,
-               "is no directory, and " + list.path + " lists files of one"}
+               "is not a directory, but " + list.path + " lists files in one"}
       .in_file(path);
 }
 
-// By its name; a pipe has no files beside it.
+// Decided by the name; a pipe has no files next to it.
 bool may_have_data_beside(const std::string& path) {
   return std::ranges::any_of(formats(), [&](const FormatRow& format) {
     return format.has(kDataBeside) &&
@@ -340,7 +341,7 @@ bool may_have_data_beside(const std::string& path) {
   });
 }
 
-// A file with a spec for its name is a file of tensors, whatever its contents look like.
+// A file whose name has a spec is a file of tensors, whatever its contents look like.
 bool named_in(std::span<const NamedSpec> rules, const SetMember& member) {
   const std::string file = member.place.substr(member.place.rfind('/') + 1);
   return std::ranges::any_of(rules, [&](const NamedSpec& rule) {
@@ -382,7 +383,7 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
             const SetMember member{file, place, std::string(name_in_path(place))};
             return !(keep && keep(member)) && !named_in(options.named_specs, member) &&
                    !(state->engine && state->engine->find(place)) &&
-                   stands_beside_tensors(file, options);
+                   accompanies_tensors(file, options);
           });
       for (const std::string& place : root.files.others)
         state->others.push_back({join_path(path, place), place, join_path(path, place)});
@@ -395,7 +396,7 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
     std::ranges::copy(root.files.indexes, std::back_inserter(state->indexes));
     const std::uint64_t count = root.several ? root.files.listing.places.size() : 1;
     state->members += count;
-    // root_of() finds those with members only.
+    // root_of() must only find roots with members.
     if (count > 0 || state->roots.empty()) state->roots.push_back(std::move(root));
   }
   BTF_TRY(state->check_engine());
@@ -462,7 +463,7 @@ std::uint64_t TensorSet::bytes(std::uint64_t member) const {
 
 void TensorSet::open_ahead(std::vector<std::uint64_t> members) {
   std::erase_if(members, [&](std::uint64_t member) { return trouble(member) != nullptr; });
-  state_->ahead = std::make_unique<OpenAhead>(
+  state_->ahead = std::make_unique<FilePrefetcher>(
       std::move(members), member_count(),
       [state = state_.get()](std::uint64_t member) { return state->open_file(member); });
 }
@@ -483,7 +484,7 @@ void TensorSet::note(std::uint64_t member, const Error& error) const {
 Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) const {
   const IndexedFile* const named = state_->indexed(member);
   if (named == nullptr || trouble(member) != nullptr) return {};
-  // A missing tensor is a finding here, and no reason not to open it.
+  // A missing tensor is reported as a finding here and does not prevent opening.
   BTF_ASSIGN(const TensorFile file, state_->open_file(member));
   return named->check(file, report);
 }
@@ -492,10 +493,11 @@ Status TensorSet::check_named_specs() const {
   for (const NamedSpec& rule : state_->options.named_specs) {
     bool used = false;
     for (std::uint64_t i = 0; i < member_count() && !used; ++i)
-      used = state_->told_by_name(std::span(&rule, 1), i) != nullptr;
+      used = state_->spec_by_name(std::span(&rule, 1), i) != nullptr;
     if (used) continue;
     const auto found = select_readable("@" + rule.glob);
-    // A file that refuses a spec is trouble of its own, and may be what was meant.
+    // A file that cannot be opened with a spec is reported separately, and may be the one the spec
+    // is for.
     for (std::uint64_t i = 0; i < member_count() && !used; ++i) {
       const auto opened = file(i);
       used = !opened && opened.error().code == ErrorCode::invalid_argument;
@@ -656,7 +658,7 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
 
 namespace {
 
-// Each file of the list is in one of the directories at least.
+// Every listed file must be in at least one of the directories.
 Status check_listed(const TwoSets& sets, const FileList& list) {
   std::unordered_set<std::string> known;
   for (const TensorSet* set : {&sets.actual, &sets.golden}) {
@@ -707,11 +709,11 @@ bool is_index(const std::string& path) {
 Error no_files(const TensorSet& set) {
   const std::size_t others = set.others().size() + set.unfinished().size();
   const bool statistics = std::ranges::any_of(set.files_read(), is_msprobe_dump);
-  const std::string text = statistics ? "the dump of msprobe has statistics alone and no files of "
+  const std::string text = statistics ? "the dump of msprobe has only statistics and no files of "
                                         "elements; layers and diff compare two such dumps"
                            : is_index(set.path()) ? "names no file"
                            : others == 0          ? "the directory is empty"
-                                                  : "no file of tensors in the directory, only " +
+                                                  : "no tensor files in the directory, only " +
                                                std::to_string(others) +
                                                (others == 1 ? " other file" : " other files");
   return Error{ErrorCode::refused, text}.in_file(set.path());

@@ -1,4 +1,4 @@
-// Items of layers and fit as lines of a part.
+// Writes and reads items of layers and fit as lines of a part.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@
 namespace btf::shards {
 namespace {
 
-// `item`: the word for one.
+// `item` is the name of an item in messages.
 template <typename Planned, typename Measured, typename Item>
 Result<MeasuredItems<Planned, Measured>> read_measured(const Parts& parts,
                                                        std::vector<std::string> deciding,
@@ -137,10 +137,10 @@ SideCheck read_check(const JsonNode& node) {
         [&](const JsonNode& number) { check.off_numbers[at].push_back(number.count()); });
     check.off[at] = check.off_numbers[at].size();
     if (level.has("worst")) check.worst[at] = read_worst(level["worst"]);
-    if (check.off[at] > 0 && !check.worst[at]) level.fail("has elements that are off and no worst");
+    if (check.off[at] > 0 && !check.worst[at]) level.fail("has wrong elements but no 'worst'");
   });
-  if (levels != kSpotLevels) node["levels"].fail("are not as many as there are precisions");
-  if (check.first_level >= kSpotLevels) node["first_level"].fail("is none of the precisions");
+  if (levels != kSpotLevels) node["levels"].fail("do not have an entry for each precision");
+  if (check.first_level >= kSpotLevels) node["first_level"].fail("is not one of the precisions");
   return check;
 }
 

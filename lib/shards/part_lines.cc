@@ -44,7 +44,7 @@ void Digest::text(std::string_view text) {
   bytes(text);
 }
 
-// The same on machines of any byte order.
+// Independent of the machine's byte order.
 void Digest::number(std::uint64_t number) {
   char bytes_of[sizeof number];
   for (char& byte : bytes_of) {
@@ -68,26 +68,26 @@ std::string hexadecimal_of(std::uint64_t hash) { return fmt::format("{:016x}", h
 namespace btf::shards {
 namespace {
 
-Error no_part(const std::string& why) {
+Error not_a_part(const std::string& why) {
   return {ErrorCode::malformed, "is not a part of btftool: " + why};
 }
 
-// The lines of a file, each of a bounded length.
+// Reads the lines of a file, which have a limited length.
 class LineReader {
  public:
   static Result<LineReader> open(const std::string& path) {
-    // A pipe without a writer would not open.
+    // Non-blocking, since opening a pipe without a writer would hang.
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!fd.open()) return system_failure("open");
     struct stat state{};
     if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
     if (!S_ISREG(state.st_mode))
       return fail(ErrorCode::invalid_argument,
-                  "a part is a regular file, and this is none: it is read twice");
+                  "a part must be a regular file, since it is read twice");
     return LineReader(std::move(fd));
   }
 
-  // The next line, with its end; nothing: the rest has none.
+  // The next line including its end; unset if the rest has no line end.
   Result<std::optional<std::string_view>> next() {
     line_.clear();
     for (;;) {
@@ -96,9 +96,10 @@ class LineReader {
       const std::string_view piece = rest.substr(0, end == rest.npos ? rest.size() : end + 1);
       line_ += piece;
       at_ += piece.size();
-      // Nothing else begins so, and a file of zeros has no end of line at all.
+      // Every line of a part begins like this; a file of zeros would have no line end.
       if (!line_.empty() && line_.front() != '{')
-        return fail(ErrorCode::malformed, "line " + std::to_string(number_) + " is no JSON object");
+        return fail(ErrorCode::malformed,
+                    "line " + std::to_string(number_) + " is not a JSON object");
       if (line_.size() > kMaxLineBytes)
         return fail(ErrorCode::unsupported, "line " + std::to_string(number_) + " has more than " +
                                                 std::to_string(kMaxLineBytes) + " bytes");
@@ -145,23 +146,23 @@ Result<ScannedPart> scan_part(
   Digest digest;
   for (std::uint64_t number = 1;; ++number) {
     const auto read = file->next();
-    // Of a part that was torn, what stands before is as good.
+    // If a part was truncated, the lines before that are valid.
     if (!read && read.error().code == ErrorCode::malformed && number > 1) {
       part.trouble = read.error().message;
       break;
     }
     if (!read && read.error().code == ErrorCode::malformed)
-      return named(no_part(read.error().message));
+      return named(not_a_part(read.error().message));
     if (!read) return named(read.error());
-    if (!*read) break;  // a line without an end is torn
+    if (!*read) break;  // the last line is incomplete
     const std::string_view whole = **read;
     const std::string_view line = whole.substr(0, whole.size() - 1);
     if (number == 1) {
       auto head = read_head(line);
-      if (!head) return named(no_part(head.error().message));
+      if (!head) return named(not_a_part(head.error().message));
       part.head = *std::move(head);
     } else if (part.tail) {
-      part.trouble = "line " + std::to_string(number) + " is behind the end";
+      part.trouble = "line " + std::to_string(number) + " comes after the end";
       break;
     } else if (const auto tail = read_tail(line)) {
       part.tail = tail;
@@ -169,13 +170,13 @@ Result<ScannedPart> scan_part(
     } else if (number_of(line)) {
       take(line, part.whole);
     } else {
-      part.trouble = "line " + std::to_string(number) + " is no item";
+      part.trouble = "line " + std::to_string(number) + " is not an item";
       break;
     }
     digest.bytes(whole);
     part.whole += whole.size();
   }
-  if (part.whole == 0) return named(no_part("it has no whole line"));
+  if (part.whole == 0) return named(not_a_part("it has no complete line"));
   part.digest = digest.hexadecimal();
   return part;
 }
@@ -186,19 +187,19 @@ namespace btf {
 
 using shards::ScannedPart;
 
-// FILE.partial has the lock (flock) of the process that writes it, from before its first line until
-// it is FILE. It is never written into by another one, nor truncated: what is begun, or goes on, is
-// a new file that takes its place.
+// FILE.partial is locked (flock) by the process that writes it, from before its first line until it
+// is renamed to FILE. Other processes never write into it or truncate it: a new run, or a continued
+// one, is a new file that replaces it.
 struct PartWriter::State {
-  std::string path;  // behind symbolic links
+  std::string path;  // after following symbolic links
   std::string partial;
   Descriptor fd;
-  struct Found {
+  struct WrittenItem {
     std::uint64_t results = 0;
     std::string result{};
   };
-  std::map<std::uint64_t, Found> found;  // by number
-  struct Kept {
+  std::map<std::uint64_t, WrittenItem> found;  // by number of the item
+  struct ResumedItem {
     std::string line;
     std::string result{};
   };
@@ -225,23 +226,24 @@ struct PartWriter::State {
 
   Status line(std::string text) {
     if (text.size() > shards::kMaxLineBytes)
-      return refused("an item of " + std::to_string(text.size()) +
-                     " bytes, where merge reads lines of at most " +
+      return refused("an item has " + std::to_string(text.size()) +
+                     " bytes, but merge reads lines of at most " +
                      std::to_string(shards::kMaxLineBytes) +
-                     "; where it is a pair of files, `shard_by` tensor makes items of its tensors");
+                     "; if it is a pair of files, split it with `shard_by` tensor");
     text += '\n';
     digest.bytes(text);
     return write(text);
   }
 
-  // Without following a link, or waiting for whoever would read a pipe.
+  // Does not follow links and does not wait for the reader of a pipe.
   static Descriptor open_file(const std::string& path, int flags) {
     return Descriptor(
         ::open(path.c_str(),
                O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666));
   }
 
-  // A second process with this shard gets a file of its own, so that neither tears the other's.
+  // If another process has this shard, uses a separate file, so that they do not overwrite each
+  // other.
   Status open_partial() {
     partial = path + ".partial";
     constexpr int kAttempts = 100;
@@ -252,20 +254,20 @@ struct PartWriter::State {
       if (!fd.open()) return failed("open for writing");
       struct stat open{};
       if (::fstat(fd.get(), &open) != 0) return failed("stat");
-      if (!S_ISREG(open.st_mode)) return refused("is no regular file; remove it");
+      if (!S_ISREG(open.st_mode)) return refused("is not a regular file; remove it");
       if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return open_own();
-      // Until it was locked, its writer may have finished it, and it is FILE now.
+      // Before it was locked, its writer may have finished and renamed it to FILE.
       struct stat named{};
       if (::lstat(partial.c_str(), &named) == 0 && named.st_dev == open.st_dev &&
           named.st_ino == open.st_ino)
         return {};
     }
-    return refused("is replaced again and again by other processes");
+    return refused("keeps being replaced by other processes");
   }
 
   Status open_own() {
     const auto digits = random_digits();
-    if (!digits) return failed("name a file beside it");
+    if (!digits) return failed("name a file next to it");
     partial += "-" + *digits;
     fd = open_file(partial, O_EXCL);
     if (!fd.open()) return failed("create");
@@ -273,10 +275,10 @@ struct PartWriter::State {
     return {};
   }
 
-  // The head, and what is kept, stand in a new file before that takes the place of FILE.partial.
-  Status begin(const PartHead& head, std::map<std::uint64_t, Kept> kept) {
+  // Writes the head and the kept items to a new file, which then replaces FILE.partial.
+  Status begin(const PartHead& head, std::map<std::uint64_t, ResumedItem> kept) {
     const std::string fresh = partial + "-new";
-    // Of a run that was killed here: only who holds FILE.partial comes this far.
+    // Left by a run that was killed here: only the process that locked FILE.partial gets here.
     ::unlink(fresh.c_str());
     const Descriptor old = std::exchange(fd, open_file(fresh, O_EXCL));
     if (!fd.open()) return std::unexpected(system_failure("create").error().in_file(fresh));
@@ -296,28 +298,28 @@ struct PartWriter::State {
            a.shard.number == b.shard.number && a.shard.of == b.shard.of;
   }
 
-  static bool are_as_they_were(const std::vector<std::string>& paths,
-                               const std::vector<std::optional<FileState>>& states) {
+  static bool are_unchanged(const std::vector<std::string>& paths,
+                            const std::vector<std::optional<FileState>>& states) {
     return std::ranges::equal(paths, states,
                               [](const std::string& path, const std::optional<FileState>& state) {
                                 return FileState::of(path) == state;
                               });
   }
 
-  // Items of an earlier run whose files are as they were.
-  std::map<std::uint64_t, Kept> items_of(const std::string& from, const PartHead& head) {
-    std::map<std::uint64_t, Kept> items;
+  // Items of an earlier run whose files are unchanged.
+  std::map<std::uint64_t, ResumedItem> items_of(const std::string& from, const PartHead& head) {
+    std::map<std::uint64_t, ResumedItem> items;
     const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
       items[*shards::number_of(text)] = {.line = std::string(text)};
     });
     if (part && part->tail && part->tail->digest != part->digest) items.clear();
     if (part && !same_plan(part->head, head)) {
-      note = from + " is of another plan, and was begun anew";
+      note = from + " belongs to another plan, and was started again";
       items.clear();
     }
     for (auto at = items.begin(); at != items.end();) {
       const auto item = read_part_line(at->second.line);
-      const bool holds = item && are_as_they_were(shards::files_of(at->second.line), item->files);
+      const bool holds = item && are_unchanged(shards::files_of(at->second.line), item->files);
       if (item) at->second.result = item->result;
       at = holds ? std::next(at) : items.erase(at);
     }
@@ -336,13 +338,12 @@ Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& h
   if (!place) return std::unexpected(place.error().in_file(path));
   if (place->descriptor || place->in_place)
     return std::unexpected(
-        Error{ErrorCode::invalid_argument, "a part is a regular file, and this is none"}.in_file(
-            path));
+        Error{ErrorCode::invalid_argument, "a part must be a regular file"}.in_file(path));
   auto state = std::make_unique<State>();
   state->path = place->path;
   BTF_TRY(state->open_partial());
-  std::map<std::uint64_t, State::Kept> kept;
-  // Another process may have FILE.partial now: what is whole of it is as good.
+  std::map<std::uint64_t, State::ResumedItem> kept;
+  // Another process may have FILE.partial now; its complete lines can be used.
   for (const std::string& from : {state->path, state->path + ".partial"}) {
     if (!resume || !FileState::of(from)) continue;
     kept.merge(state->items_of(from, head));
@@ -434,7 +435,7 @@ Json tensors_of(const std::vector<TensorDiff>& tensors) {
   Json list = Json::array();
   for (const TensorDiff& diff : tensors) {
     Json json = report::json_tensor_diff(diff, JsonSchema::sets);
-    // Reports have a 0 for what was not given, and say it in other words.
+    // Reports have 0 for tolerances that were not given, and describe that differently.
     const Tolerance& tolerance = diff.tolerance;
     if (tolerance.by_error() && !(tolerance.rtol && tolerance.atol)) {
       Json& given = json["tolerance"]["given"] = Json::array();
@@ -476,7 +477,7 @@ std::vector<TensorDiff> read_tensors(const JsonNode& list) {
   return tensors;
 }
 
-// Ready JSON of an item whose results end at `end`.
+// Finds where the results end in the JSON of an item.
 std::size_t end_of_results(std::string_view line) { return line.rfind(kTimes); }
 
 }  // namespace
@@ -524,9 +525,9 @@ Result<PartHead> read_head(std::string_view line) {
                 .tensor_criteria = texts_of(node["tensor_criteria"])};
   if (node.has("other_files")) head.others = texts_of(node["other_files"]);
   if (node.has("warnings")) head.warnings = texts_of(node["warnings"]);
-  if (head.shard.of < 1 || head.shard.of > kMaxShards) node["of"].fail("is no number of shards");
+  if (head.shard.of < 1 || head.shard.of > kMaxShards) node["of"].fail("is not a number of shards");
   if (head.shard.number < 1 || head.shard.number > head.shard.of)
-    node["shard"].fail("is none of these shards");
+    node["shard"].fail("is not one of these shards");
   if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
   return head;
 }

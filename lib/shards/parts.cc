@@ -1,4 +1,4 @@
-// Which shard does what, and all parts together.
+// Which shard does which items, and reading all parts of a plan.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> shards_of_pairs(std::span<const PlannedPair> pairs,
     const std::uint64_t b = cost(pairs[right]);
     return a != b ? a > b : pairs[left].name < pairs[right].name;
   });
-  using Load = std::pair<std::uint64_t, std::uint64_t>;  // what it has, and its number
+  using Load = std::pair<std::uint64_t, std::uint64_t>;  // its load and its number
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (std::uint64_t shard = 1; shard <= shards; ++shard) loads.emplace(0, shard);
   std::vector<std::uint64_t> found(pairs.size());
@@ -86,14 +86,14 @@ std::string shard_name(const PartHead& head, std::uint64_t shard) {
 
 Error trouble(const std::string& message) { return {ErrorCode::refused, message}; }
 
-Error again(const PartFile& part, const std::string& what) {
+Error rerun_error(const PartFile& part, const std::string& what) {
   const PartHead& head = part.scanned.head;
   return trouble(what + " (" + shard_name(head, head.shard.number) +
                  "); run again: " + shard_command(head, head.shard.number, part.path))
       .in_file(part.path);
 }
 
-// The path of another shard's part, where this one's has its number: "part/3.jsonl".
+// The path of another shard's part: "part/3.jsonl" with the other number.
 std::string path_of(const PartFile& part, std::uint64_t shard) {
   const std::string number = std::to_string(part.scanned.head.shard.number);
   const std::size_t slash = part.path.rfind('/');
@@ -117,8 +117,8 @@ std::string options_text(const PartHead& head) {
   return words.empty() ? "without options" : "with " + words;
 }
 
-// How a part is not of the comparison that another one is of; empty: it is.
-std::string unlike(const PartHead& found, const PartHead& wanted) {
+// How the comparisons of two parts differ; empty if they are the same.
+std::string difference_text(const PartHead& found, const PartHead& wanted) {
   const auto shards = [](const PartHead& head) {
     return std::to_string(head.shard.of) + " shards";
   };
@@ -138,10 +138,10 @@ std::string unlike(const PartHead& found, const PartHead& wanted) {
   return "";
 }
 
-// The parts of one plan: one for each shard, by shard.
-class Gathering {
+// Collects the parts of one plan, one for each shard.
+class PartCollection {
  public:
-  explicit Gathering(std::vector<PartFile> files) : files_(std::move(files)) {}
+  explicit PartCollection(std::vector<PartFile> files) : files_(std::move(files)) {}
 
   Result<std::vector<std::uint64_t>> run(std::optional<std::uint64_t> expected) {
     const PartFile& wanted = most_common();
@@ -162,7 +162,7 @@ class Gathering {
   const std::vector<PartFile>& files() const { return files_; }
 
  private:
-  // A part of the comparison that most parts are of; else the first.
+  // A part of the most frequent plan, else the first part.
   const PartFile& most_common() const {
     std::map<std::string, std::uint64_t> counts;
     for (const PartFile& file : files_) ++counts[file.scanned.head.plan];
@@ -173,7 +173,7 @@ class Gathering {
   static Status check_alike(const PartFile& file, const PartFile& wanted) {
     const PartHead& found = file.scanned.head;
     const PartHead& head = wanted.scanned.head;
-    const std::string why = unlike(found, head);
+    const std::string why = difference_text(found, head);
     if (why.empty()) return {};
     const std::uint64_t shard = found.shard.number;
     const std::string then = shard <= head.shard.of
@@ -186,10 +186,10 @@ class Gathering {
 
   static Status check_whole(const PartFile& file) {
     const ScannedPart& part = file.scanned;
-    if (!part.trouble.empty()) return std::unexpected(again(file, part.trouble));
-    if (!part.tail) return std::unexpected(again(file, "is torn: it has no end"));
+    if (!part.trouble.empty()) return std::unexpected(rerun_error(file, part.trouble));
+    if (!part.tail) return std::unexpected(rerun_error(file, "is incomplete: it has no end"));
     if (part.tail->digest != part.digest)
-      return std::unexpected(again(file, "was changed after it was written"));
+      return std::unexpected(rerun_error(file, "was changed after it was written"));
     return {};
   }
 
@@ -199,7 +199,7 @@ class Gathering {
     const PartFile& one = files_[found->second];
     const PartFile& other = files_[at];
     if (one.scanned.tail->results == other.scanned.tail->results) return {};
-    return std::unexpected(again(other, "has other results than " + one.path));
+    return std::unexpected(rerun_error(other, "has other results than " + one.path));
   }
 
   Status check_complete() const {
@@ -230,7 +230,7 @@ class Gathering {
 
 struct Parts::State {
   std::vector<PartFile> files;
-  std::vector<Place> places;  // by number
+  std::vector<Place> places;  // by number of the item
   PartHead head;
 };
 
@@ -253,14 +253,15 @@ Result<Parts> Parts::open(std::span<const std::string> paths,
     });
     if (!scanned && FileState::of(path + ".partial") && !FileState::of(path)) {
       Error error = scanned.error();
-      error.message += "; " + path + ".partial is there: its shard has not ended, `resume` goes on";
+      error.message +=
+          "; " + path + ".partial exists: its shard has not finished; continue it with `resume`";
       return std::unexpected(error);
     }
     if (!scanned) return std::unexpected(scanned.error());
     files.push_back({path, *std::move(scanned)});
     places.push_back(std::move(found));
   }
-  Gathering gathering(std::move(files));
+  PartCollection gathering(std::move(files));
   BTF_ASSIGN(const std::vector<std::uint64_t> chosen, gathering.run(expected));
   auto state = std::make_unique<State>();
   state->files = gathering.files();
@@ -272,10 +273,10 @@ Result<Parts> Parts::open(std::span<const std::string> paths,
   std::ranges::sort(state->places, {}, &Place::number);
   for (std::size_t i = 1; i < state->places.size(); ++i)
     if (state->places[i].number == state->places[i - 1].number)
-      return std::unexpected(again(state->files[state->places[i].part],
-                                   "has item " + std::to_string(state->places[i].number) +
-                                       ", which " + state->files[state->places[i - 1].part].path +
-                                       " has too"));
+      return std::unexpected(
+          rerun_error(state->files[state->places[i].part],
+                      "has item " + std::to_string(state->places[i].number) + ", which " +
+                          state->files[state->places[i - 1].part].path + " has too"));
   return Parts(std::move(state));
 }
 
@@ -295,7 +296,7 @@ class QueuedItem final : public QueuedPair {
 
   Status deliver(const Status& compared) override {
     BTF_TRY(compared);
-    if (!take_) return std::unexpected(again(part_, take_.error().message));
+    if (!take_) return std::unexpected(rerun_error(part_, take_.error().message));
     return (*take_)();
   }
 
@@ -308,16 +309,16 @@ class QueuedItem final : public QueuedPair {
 
 }  // namespace
 
-// Neighbours are in different parts: few are open at a time.
+// Neighbouring items are in different parts; only a few files are open at a time.
 Status Parts::each(const ParseItem& parse, const Execution& execution) const {
   constexpr std::size_t kMaxOpen = 200;
   constexpr std::size_t kTogether = 64;
   const unsigned workers = worker_count(execution, UINT64_MAX, UINT64_MAX);
   PairQueue queue({.workers = workers,
-                   .most_together = kTogether,
+                   .max_batch = kTogether,
                    .small = UINT64_MAX,
-                   .most_waiting = std::size_t{4} * workers,
-                   .most_unreported = 8 * kTogether * workers},
+                   .max_waiting = std::size_t{4} * workers,
+                   .max_undelivered = 8 * kTogether * workers},
                   execution);
   std::map<std::uint64_t, std::ifstream> open;
   for (const Place& place : state_->places) {
@@ -328,7 +329,7 @@ Status Parts::each(const ParseItem& parse, const Execution& execution) const {
     std::string line(place.bytes, '\0');
     file->second.seekg(static_cast<std::streamoff>(place.offset));
     if (!file->second.read(line.data(), static_cast<std::streamsize>(line.size())))
-      return std::unexpected(again(part, "was changed while it was read"));
+      return std::unexpected(rerun_error(part, "was changed while it was read"));
     BTF_TRY(queue.add(std::make_unique<QueuedItem>(std::move(line), part, parse), 0));
   }
   return queue.drain();
@@ -336,10 +337,10 @@ Status Parts::each(const ParseItem& parse, const Execution& execution) const {
 
 namespace {
 
-// Makes pairs of files of items that are single tensors of them.
+// Combines items that are single tensors into pairs of files.
 class WholePairs {
  public:
-  // `several`: they are of sets of several files.
+  // `several`: the sets have several files.
   WholePairs(bool several, const std::function<Status(const PartItem&)>& take)
       : several_(several), take_(take) {}
 
@@ -375,7 +376,7 @@ class WholePairs {
     if (!trouble && outcome.result == PairResult::trouble) return {};
     outcome = std::move(more.outcome);
     if (!trouble) return {};
-    // As if they had been compared together.
+    // Counts as if all tensors had been compared together.
     std::uint64_t troubled = 0;
     for (const TensorDiff& diff : pair.tensors) {
       if (!diff.error) continue;

@@ -1,4 +1,4 @@
-// Specs out of sentences, of TensorRT's logs above all, and those that a size allows.
+// Specs from sentences of TensorRT's logs, and specs that a size allows.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,7 +20,7 @@ constexpr std::string_view kType = "TYPE";
 constexpr std::string_view kThreeDims = "with 3 spatial dimensions";
 
 struct SentenceRow {
-  std::string_view text;  // TYPE: the type's word
+  std::string_view text;  // TYPE stands for a dtype
   Layout layout = Layout::linear;
   std::uint8_t lanes = 0;  // TensorRtFormat::lanes
   std::uint32_t row_pitch = 1;
@@ -60,7 +60,7 @@ constexpr auto kSentenceTexts = [] {
 
 using SentenceWords = std::vector<std::string>;
 
-// Lower-case words without the full stop; one letter stands for what sentences call in two ways.
+// Lower-case words without the full stop. Words that sentences use in two forms are unified.
 SentenceWords words_of(std::string_view text) {
   SentenceWords words;
   std::string word;
@@ -81,7 +81,7 @@ SentenceWords words_of(std::string_view text) {
   return words;
 }
 
-// "H stride" counts elements, "column stride" bytes on a DLA: what tells them apart.
+// "H stride" counts elements and, on a DLA, "column stride" bytes; this distinguishes them.
 std::string key_of(std::string_view text) {
   SentenceWords words = words_of(text);
   std::string key;
@@ -89,11 +89,11 @@ std::string key_of(std::string_view text) {
   const auto found = std::ranges::search(words, three);
   const bool has_three = !found.empty();
   words.erase(found.begin(), found.end());
-  // Conditions in any order.
+  // Conditions may come in any order.
   std::vector<std::string> conditions;
   bool condition = false;
   for (const std::string& word : words) {
-    if (word == "format") continue;  // left out behind some types
+    if (word == "format") continue;  // some types have no such word after them
     if (word == "where" || word == "and") {
       condition = true;
       conditions.emplace_back();
@@ -149,7 +149,7 @@ TypedText typed(std::string_view text) {
   return {std::nullopt, std::string(text)};
 }
 
-// How many words one has and the other has not.
+// The number of words that only one of the two has.
 std::size_t words_apart(std::string_view a, std::string_view b) {
   SentenceWords left = words_of(a);
   SentenceWords right = words_of(b);
@@ -170,11 +170,11 @@ std::unexpected<Error> unknown(std::string_view text, const TypedText& said) {
       kSentences, {}, [&](const SentenceRow& row) { return words_apart(row.text, said.text); });
   const std::string type(said.dtype ? info(*said.dtype).name : "float16");
   return fail(ErrorCode::invalid_argument, "'" + std::string(text) +
-                                               "' is no format of TensorRT that is known; '" +
+                                               "' is not a known format of TensorRT; '" +
                                                with_type(nearest->text, type) + "' is the nearest");
 }
 
-// In elements: the strides of channels that stand last.
+// Strides in elements if channels are the last stored dim.
 Result<StridedLayout> channels_last(const TensorRtFormat& format,
                                     std::span<const std::uint64_t> dims) {
   const auto rank = static_cast<std::uint32_t>(dims.size());
@@ -217,8 +217,8 @@ Result<TensorRtFormat> parse_format_sentence(std::string_view text) {
   const Stripped said = strip(text);
   if (same_name(said.text, "unknown format"))
     return fail(ErrorCode::invalid_argument,
-                "TensorRT says nothing of it but '" + std::string(text) + "'");
-  // A fused kernel's tensors have a type only.
+                "TensorRT only describes it as '" + std::string(text) + "'");
+  // Tensors of a fused kernel only have a type.
   if (const auto dtype = parse_dtype(said.text)) return TensorRtFormat{.dtype = *dtype};
   const TypedText own = typed(said.text);
   const std::string key = key_of(own.text);
@@ -257,7 +257,7 @@ std::unexpected<Error> wrong(std::string_view text, const std::string& what) {
   return fail(ErrorCode::invalid_argument, "'" + std::string(text) + "': " + what);
 }
 
-// How many steps a stride is taken for; with one of them it is said of nothing.
+// How often a stride is taken; if once, the stride does not matter.
 std::uint64_t extent(const LoggedFormat& format, std::span<const std::uint64_t> dims,
                      std::uint32_t d) {
   return format.vector_dim == d ? ceil_div(dims[d], format.components) : dims[d];
@@ -274,7 +274,7 @@ bool has_strides(const StridedLayout& storage, const LoggedFormat& format) {
   return true;
 }
 
-// The layout that has these strides on these dims. Rows come in the order of their codes, kLINEAR
+// The layout that has these strides for these dims. The table is sorted by layout codes, kLINEAR
 // first.
 std::optional<LoggedStorage> named(const LoggedFormat& format,
                                    std::span<const std::uint64_t> dims) {
@@ -303,9 +303,9 @@ Result<StridedLayout> by_strides(const LoggedFormat& format, std::span<const std
   return strided(Dims(dims.begin(), dims.end()), std::move(axes), format.dtype);
 }
 
-// The dims that the strides say, in vectors, from the innermost out; 1 where they say nothing.
-// Nothing: rows are padded, so that they say none.
-std::optional<std::pair<Dims, std::uint32_t>> said_dims(const LoggedFormat& format) {
+// The dims implied by the strides, in vectors, from the innermost out; 1 where strides do not tell.
+// Unset if rows are padded, since then strides do not imply dims.
+std::optional<std::pair<Dims, std::uint32_t>> implied_dims(const LoggedFormat& format) {
   const auto rank = static_cast<std::uint32_t>(format.strides.size());
   std::vector<std::uint32_t> order(rank);
   std::iota(order.rbegin(), order.rend(), 0U);
@@ -350,7 +350,7 @@ Result<LoggedFormat> parse_logged_format(std::string_view text) {
     const auto stride = parse_number<std::uint64_t>(word);
     if (!stride)
       return wrong(text, "a stride is a number, not '" + std::string(word) +
-                             "' (that of a dynamic shape is known when it runs)");
+                             "' (strides of a dynamic shape are only known at run time)");
     format.strides.push_back(*stride);
     if (format.strides.size() > kMaxRank)
       return wrong(text, "there are at most " + std::to_string(kMaxRank) + " dims");
@@ -370,7 +370,7 @@ Result<LoggedStorage> resolve(const LoggedFormat& format, std::span<const std::u
 }
 
 std::vector<LoggedShape> shapes_of(const LoggedFormat& format) {
-  const auto said = said_dims(format);
+  const auto said = implied_dims(format);
   if (!said) return {};
   auto [dims, unknown] = *said;
   if (format.vector_dim) {
@@ -389,7 +389,7 @@ std::vector<LoggedShape> shapes_of(const LoggedFormat& format) {
 
 namespace {
 
-// Rank of a pair among those of one size: the lower, the more usual.
+// Preference among pairs of the same size; lower values are more usual.
 enum class Usual : std::uint8_t { row_major, held_by_tensorrt, other };
 
 Usual how_usual(const LayoutSpec& layout, DType dtype) {
@@ -405,7 +405,7 @@ Usual how_usual(const LayoutSpec& layout, DType dtype) {
 
 std::vector<std::string> specs_of_size(std::span<const std::uint64_t> dims, std::uint64_t bytes,
                                        DType like, std::size_t most) {
-  // Floats before integers; layouts by their codes, of which the first are the usual ones.
+  // Floats before integers; layouts by their codes, of which the lowest are the most usual.
   std::vector<const DTypeInfo*> types{&info(like)};
   for (const bool floating : {true, false})
     for (const DTypeInfo& row : dtypes())

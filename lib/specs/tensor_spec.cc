@@ -1,4 +1,4 @@
-// The language of --input-spec and its kin, and the names of files that trtexec dumps.
+// Parses specs, as --input-spec takes them, and names of files that trtexec dumps.
 #include "btf/tensor_spec.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Words split(std::string_view text, std::string_view separators) {
   }
 }
 
-// Where NvMedia's metadata has the size and stride of a dim; index 0 is the innermost.
+// Where NvMedia's metadata has the size and stride of each dim; index 0 is the innermost.
 struct NvMediaOrder {
   std::string_view name;
   std::uint8_t count;
@@ -48,7 +48,7 @@ constexpr auto kOrders = std::to_array<NvMediaOrder>({
     {"NCxHWx", 5, {4, 3, 2, 1}, true},
 });
 
-// "TensorFormat::kHWC8" in a spec, whose parts stand between colons.
+// "TensorFormat::kHWC8" without colons, since they separate the parts of a spec.
 std::string with_dots(std::string_view text) {
   std::string dotted(text);
   for (std::size_t at = 0; (at = dotted.find("::", at)) != std::string::npos;)
@@ -68,7 +68,7 @@ class SpecParser {
     BTF_ASSIGN(spec_.dtype, parse_dtype(said.front()));
     for (const std::string_view part : said.subspan(1)) BTF_TRY(take(part));
     if (spec_.as_text && (order_ || channels_ || strides_ || layout_)) {
-      return wrong("numbers in text are in row-major order: text:TYPE:DIMS says all of them");
+      return wrong("numbers in text are in row-major order; use text:TYPE:DIMS");
     } else if (order_) {
       BTF_TRY(finish_nvmedia());
     } else if (channels_) {
@@ -88,7 +88,7 @@ class SpecParser {
     return wrong("a layout without dims: TYPE:LAYOUT:DIMS is needed, as in fp16:hwc8:1x3x224x224");
   }
 
-  // A sentence or a format of a log, which ends at `end`; dims may follow.
+  // A sentence, or a format of a log, which ends at `end`; dims may follow.
   Result<TensorSpec> parse_words_of_tensorrt(std::string_view text, std::size_t end) {
     const std::string_view said = text.substr(0, end);
     const std::string_view rest = text.substr(std::min(end, text.size()));
@@ -101,7 +101,7 @@ class SpecParser {
     }
     if (is_logged_format(text)) {
       BTF_ASSIGN(const LoggedFormat format, parse_logged_format(said));
-      if (!dims_) return wrong("strides need dims behind them: " + std::string(said) + ":DIMS");
+      if (!dims_) return wrong("strides need dims after them: " + std::string(said) + ":DIMS");
       BTF_ASSIGN(LoggedStorage found, btf::resolve(format, *dims_));
       spec_.dtype = format.dtype;
       spec_.layout = found.layout.value_or(Layout::linear);
@@ -134,7 +134,7 @@ class SpecParser {
       return take_member(part.substr(0, equals), part.substr(equals + 1));
     if (same_name(part, "scalar")) return set(dims_, Dims{}, "dims");
     if (!part.empty() && part.front() >= '0' && part.front() <= '9') return take_dims(part);
-    // As lists of tensors print them.
+    // As printed in lists of tensors.
     if (part.starts_with('[') && part.ends_with(']')) {
       std::string dims(part.substr(1, part.size() - 2));
       std::erase(dims, ' ');
@@ -183,7 +183,7 @@ class SpecParser {
     return set(order_, *order, "nvmedia");
   }
 
-  // In elements. `bytes`: that is what numbers are without a B.
+  // Strides in elements. `bytes`: numbers without a B are bytes.
   Result<Dims> strides(bool bytes) const {
     const std::uint64_t width = std::max<std::uint64_t>(info(spec_.dtype).bits / 8, 1);
     Dims result;
@@ -194,7 +194,7 @@ class SpecParser {
       if (!stride) return wrong("a stride is a number, not '" + std::string(word) + "'");
       const bool in_bytes = bytes || suffix;
       if (in_bytes && *stride % width != 0)
-        return wrong("a stride of " + std::to_string(*stride) + " bytes is no whole number of " +
+        return wrong("a stride of " + std::to_string(*stride) + " bytes is not a whole number of " +
                      std::to_string(width) + "-byte elements");
       result.push_back(in_bytes ? *stride / width : *stride);
     }
@@ -277,7 +277,7 @@ class SpecParser {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// trtexec's: fp16, int8.
+// As in trtexec: fp16, int8.
 std::string_view short_name(DType dtype) {
   const DTypeInfo& row = info(dtype);
   return row.floating() && !row.aliases.front().empty() ? row.aliases.front() : row.name;
@@ -300,7 +300,7 @@ Result<TensorSpec> parse_tensor_spec(std::string_view text) {
 }
 
 std::optional<TensorSpec> spec_without_dims(std::string_view text) {
-  // Every layout takes these.
+  // All layouts accept these dims.
   auto found = parse_tensor_spec(std::string(text) + ":1x1x1x1");
   if (!found) return std::nullopt;
   found->storage.reset();

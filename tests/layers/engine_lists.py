@@ -88,7 +88,7 @@ class Lists:
             [0], "[4, 4]")
         everywhere = listed(layer("p", ["x"], ["a"]) | {"Outputs": [tensor("a", (-1, -1))]})
         self.expect("-1 everywhere", self.run("inspect", "--input-spec", "@" + self.path(everywhere),
-                                              os.path.join(self.scratch, "actual", "a.raw")), [2], "--shape a:DIMS says them")
+                                              os.path.join(self.scratch, "actual", "a.raw")), [2], "give them with --shape a:DIMS")
         self.expect("shape", self.run("inspect", "--input-spec", "@" + self.path(everywhere), "--shape", "a:2x8",
                                       os.path.join(self.scratch, "actual", "a.raw")), [0], "[2, 8]")
         self.expect("other shape", self.run("inspect", "--input-spec", "@" + self.path(listed(layer("p", ["x"], ["a"]))),
@@ -96,7 +96,7 @@ class Lists:
                     "has the dims 4x4, and not 2x8")
         self.expect("no format", self.run("inspect", "--input-spec", "@" + self.path(
             listed(layer("p", ["x"], ["a"]) | {"Outputs": [tensor("a", (-1, 4), "N/A due to dynamic shapes")]})),
-            os.path.join(self.scratch, "actual", "a.raw")), [2], "which says no layout")
+            os.path.join(self.scratch, "actual", "a.raw")), [2], "which does not give a layout")
         self.expect("nobody's files", self.run("inspect", "--input-spec", "@" + self.path(listed(layer("p", ["k"], ["l"]))),
                                                os.path.join(self.scratch, "actual")), [2], "no raw file and no output of trtexec")
         self.expect("not there", self.run("inspect", "--input-spec", "@nothing.json", self.scratch), [2], "nothing.json")

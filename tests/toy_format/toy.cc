@@ -12,9 +12,9 @@
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/format_table.h"
-#include "formats/kept_contents.h"
 
 namespace btf {
 namespace {

@@ -1,4 +1,4 @@
-// Scales of boxes: which elements share one.
+// Plans dequantisation: which scales fit codes, and which elements share one.
 #include "convert/quantize/dequantize_plan.h"
 
 #include <algorithm>
@@ -30,19 +30,19 @@
 namespace btf {
 namespace {
 
-// How many indices share a scale, as something else than the file of the tensor says it.
+// How many indices share a scale, as stated outside the file of the tensor.
 struct StatedBlocks {
-  Dims sizes;      // of the last dims; a single one is of all dims
-  std::string by;  // what says so
+  Dims sizes;      // for the last dims; a single one is for all dims
+  std::string by;  // what states them
 };
 
-// What the `quantization_config` in the config.json of the file's folder says.
+// The `quantization_config` in config.json in the file's folder.
 struct QuantizationConfig {
   std::optional<StatedBlocks> blocks{};  // `weight_block_size`
-  std::optional<std::uint64_t> bits{};   // of a code
+  std::optional<std::uint64_t> bits{};   // bits of a code
 };
 
-// How many indices of a dim share a scale of this dtype, as programs have it.
+// How many indices of a dim usually share a scale of this dtype.
 struct UsualBlock {
   DType scale{};
   std::uint64_t block = 0;
@@ -56,8 +56,8 @@ constexpr auto kUsual = std::to_array<UsualBlock>({
     {DType::bfloat16, 128},
 });
 
-// Groups of numbers that share a scale along one dim, as quantisers make them: of codes of a byte,
-// and of codes of four bits, two to a byte.
+// Group sizes along one dim that quantisers use, for codes of one byte and for two 4-bit codes
+// packed in a byte.
 struct UsualGroups {
   DType scale{};
   std::array<std::uint64_t, 6> plain{};
@@ -78,7 +78,7 @@ bool fits_blocks(std::uint64_t dim, std::uint64_t scales, std::uint64_t block) {
 
 bool is_blocked(std::uint64_t dim, std::uint64_t scales) { return scales > 1 && scales < dim; }
 
-// The size of a dim's blocks; 0: nothing is stated.
+// The stated block size of a dim; 0 if there is none.
 std::uint64_t stated_for(std::uint32_t d, std::size_t rank,
                          const std::optional<StatedBlocks>& stated) {
   if (!stated) return 0;
@@ -131,8 +131,8 @@ std::unexpected<Error> several_sizes(std::uint32_t d, const TensorInfo& scales,
     text += std::string(dim % count == 0 ? "," : ": of") + (dim % count == 0 ? " or of " : " ") +
             std::to_string(power) + ", if the last is shorter";
   return refuse_scaling(text +
-                        "; `scale_blocks`, or weight_block_size in a config.json beside the "
-                        "file, says which");
+                        "; set `scale_blocks`, or weight_block_size in a config.json next to the "
+                        "file");
 }
 
 Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo& scales,
@@ -152,10 +152,10 @@ Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo&
   if (link.block) return fits_blocks(dim, count, *link.block) ? Found(link.block) : Found();
   for (const UsualBlock& row : kUsual)
     if (row.scale == scales.dtype && fits_blocks(dim, count, row.block)) return Found(row.block);
-  // Powers of two of an e8m0 go with larger boxes, too.
+  // Some programs use power-of-two scales with larger boxes as well.
   if (fits_blocks(dim, count, 128)) return Found(128);
-  // Programs choose powers of two; other sizes are no more likely than one that leaves a short
-  // block at the end.
+  // Programs choose powers of two. Another size that divides the dim is no more likely than one
+  // that leaves a short last block.
   if (dim % count == 0 && std::has_single_bit(dim / count)) return Found(dim / count);
   const std::uint64_t least = ceil_div(dim, count);
   const std::uint64_t most = ceil_div(dim, count - 1) - 1;
@@ -164,7 +164,7 @@ Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo&
   return several_sizes(d, scales, codes, least, most);
 }
 
-// A config of more bytes is none.
+// A larger file is not a config.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
 
 class ConfigReader {
@@ -206,13 +206,13 @@ class ConfigReader {
     BTF_ASSIGN(JsonToken token, json_.next());
     if (token.kind == JsonKind::null) return {};
     if (token.kind != JsonKind::array_begin)
-      return json_.wrong(token.extent.offset, "weight_block_size is no list");
+      return json_.wrong(token.extent.offset, "weight_block_size is not a list");
     while (true) {
       BTF_ASSIGN(token, json_.next());
       if (token.kind == JsonKind::array_end) return {};
       BTF_ASSIGN(const std::uint64_t size, json_.size_of(token, "a size of weight_block_size"));
       if (size == 0 || sizes_.size() == kMaxRank)
-        return json_.wrong(token.extent.offset, "weight_block_size is no list of sizes");
+        return json_.wrong(token.extent.offset, "weight_block_size is not a list of sizes");
       sizes_.push_back(size);
     }
   }
@@ -230,7 +230,7 @@ class ConfigReader {
   std::optional<std::uint64_t> bits_;
 };
 
-// Without a config, or where it says nothing of quantisation, both are nothing. An error: it cannot
+// Both members are unset if there is no config or no entry on quantisation. An error if it cannot
 // be read.
 Result<QuantizationConfig> quantization_config(const std::string& path) {
   const std::filesystem::path config = std::filesystem::path(path).parent_path() / "config.json";
@@ -242,7 +242,7 @@ Result<QuantizationConfig> quantization_config(const std::string& path) {
   return ConfigReader(*source, name).run();
 }
 
-// Are there scales for blocks of indices of a dim, so that the blocks' size matters?
+// Returns true if the scales are for blocks of indices of a dim, so that the block size matters.
 bool has_blocks(const TensorInfo& scales, const TensorInfo& codes) {
   if (scales.dims.size() != codes.dims.size()) return false;
   for (std::size_t d = 0; d < codes.dims.size(); ++d)
@@ -250,10 +250,10 @@ bool has_blocks(const TensorInfo& scales, const TensorInfo& codes) {
   return false;
 }
 
-// Scales that `link` names and that have as many dims as the codes, in each of which they are as
-// many as the indices or fewer. How many indices share one: what is stated, what the link says,
-// else the usual number of that kind of scales if it fits, else what the dims leave. Nothing: they
-// are no scales of these codes. An error where several numbers fit, or a stated one does not.
+// Fits linked scales that have the codes' rank and in each dim at most as many entries. The block
+// size is the stated one, else the link's, else the usual one for the dtype of the scales, else the
+// one that the dims imply. Unset if they cannot be scales of these codes; an error if several sizes
+// fit, or if a stated one does not.
 Result<std::optional<ScaleGrid>> fit_grid(const TensorInfo& scales, const TensorInfo& codes,
                                           const QuantizedBy& link,
                                           const std::optional<StatedBlocks>& stated) {
@@ -269,8 +269,8 @@ Result<std::optional<ScaleGrid>> fit_grid(const TensorInfo& scales, const Tensor
   return grid;
 }
 
-// Why codes of 8 bits must be two of 4 bits each; empty where they need not. `four_bits`: something
-// says that codes have so many.
+// Explains why 8-bit codes must be two packed 4-bit codes; empty if they need not be. `four_bits`:
+// the config says that codes have 4 bits.
 std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool zero_points,
                         bool four_bits) {
   const auto row = std::ranges::find(kGroups, *scales.dtype, &UsualGroups::scale);
@@ -292,23 +292,23 @@ std::string packed_text(const TensorInfo& scales, const TensorInfo& codes, bool 
   };
   const auto packed = fitting(row->packed, 2 * dim);
   const bool plain = fitting(row->plain, dim) != row->plain.end();
-  // Numbers of weights have both signs, which codes without a sign show by a zero point.
+  // Weights have both signs; unsigned codes need a zero point for that.
   const bool has_sign = info(*codes.dtype).kind == NumberKind::signed_integer;
   if (packed == row->packed.end() || (plain && !four_bits && (has_sign || zero_points))) return {};
   return packed_in(*blocked, scales, codes, *packed);
 }
 
-// The only dim that is as long as these scales.
+// Finds the dim that is as long as these scales.
 Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
   ScaleFit found;
   for (std::uint32_t d = 0; d < dims.size(); ++d) {
     if (dims[d] != scales.dims[0]) continue;
     if (found.axis)
-      return refuse_scaling("the " + std::to_string(dims[d]) + " scales in tensor " +
-                            std::to_string(scales.index) + " could belong to dim " +
-                            std::to_string(*found.axis) + " or " + std::to_string(d) +
-                            ": dims of 1 around them say which; diff and layers take "
-                            "`actual_scale.axis`");
+      return refuse_scaling(
+          "the " + std::to_string(dims[d]) + " scales in tensor " + std::to_string(scales.index) +
+          " could belong to dim " + std::to_string(*found.axis) + " or " + std::to_string(d) +
+          ": store them with dims of 1 around the dim they belong to, or give diff and layers "
+          "`actual_scale.axis`");
     found = {.fits = true, .axis = d};
   }
   return found;
@@ -319,7 +319,7 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
 Result<ScaleFit> fit_scales(const TensorInfo& scales, const Dims& dims, const QuantizedBy* link) {
   const bool floats = info(*scales.dtype).floating();
   if (link == nullptr ? scales.dtype != DType::float32 : !floats) return ScaleFit{};
-  // With two scales, the second is for the whole tensor.
+  // If there are two scales, the second is for the whole tensor.
   if (link != nullptr && link->global_scale) return ScaleFit{};
   if (link != nullptr && link->kind == ScaleOf::block) return ScaleFit{};
   const bool one_dim = link != nullptr && scales.dims.size() == 1;
@@ -369,7 +369,7 @@ Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
     usable = file_.check_overlap(*record);
   if (!usable && !is_damage(usable.error())) return std::unexpected(usable.error());
   if (!usable || !record->known() || !record->storage) return std::nullopt;
-  // Programs without a type for powers of two keep them as bytes.
+  // Programs without a dtype for power-of-two scales store them as bytes.
   if (link_ != nullptr && role == ScaleRole::scale && record->dtype == DType::uint8 &&
       info(*codes_.dtype).floating())
     record->dtype = DType::float8_e8m0fnu;
@@ -381,7 +381,8 @@ Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
 Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInfo& scales) const {
   BTF_ASSIGN(std::optional<TensorInfo> record, find(ScaleRole::zero_point));
   if (!record || info(*codes_.dtype).floating()) return std::nullopt;
-  // NumPy and torch keep them as wide integers; those found by position alone must fit exactly.
+  // NumPy and torch store zero points as wide integers. Zero points found by position alone must
+  // have the exact dtype.
   const bool fits = link_ != nullptr ? record->storage->elements() == scales.storage->elements() &&
                                            is_integer(*record->dtype)
                                      : record->dims == scales.dims && record->dtype == codes_.dtype;
@@ -392,7 +393,7 @@ Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) 
   BTF_ASSIGN(std::vector<double> values, read_block_scales(record));
   if (std::ranges::find(values, 0.0) == values.end()) return values;
   return refuse_scaling("a scale in tensor " + std::to_string(record.index) +
-                        " is 0: scales are positive numbers");
+                        " is 0; scales must be positive");
 }
 
 Result<std::vector<double>> StoredScales::read_block_scales(const TensorInfo& record) const {
@@ -403,7 +404,7 @@ Result<std::vector<double>> StoredScales::read_block_scales(const TensorInfo& re
     values.push_back(number::to_double(number));
     if (!(values.back() >= 0) || !std::isfinite(values.back()))
       return refuse_scaling("a scale in tensor " + std::to_string(record.index) + " is " +
-                            number_text(values.back()) + ": scales are positive numbers");
+                            number_text(values.back()) + "; scales must be positive");
   }
   return values;
 }
@@ -437,7 +438,7 @@ Result<std::vector<Number>> StoredScales::read_numbers(const TensorInfo& record)
 
 namespace {
 
-// An error with a code of its own: numbers made with a zero point of 0 would be wrong.
+// Has its own finding code, since assuming zero point 0 would give wrong numbers.
 std::unexpected<Error> unread_zero_points(std::string message) {
   return std::unexpected(Error{
       ErrorCode::invalid_argument, std::move(message), {}, FindingCode("zero-points-unread")});
@@ -459,10 +460,11 @@ class DequantizePlanner {
         plan_(plan) {}
 
   Status run() {
-    // The records of scales say nothing of the tensor once its dims are others.
+    // Scale records do not fit a tensor whose dims were edited.
     if (!work_.target.edits.empty())
-      return refuse_scaling("dequantising and editing the dims in one go is not possible: " +
-                            std::string(work_.target.edits.first_name()) + " afterwards");
+      return refuse_scaling(
+          "a tensor cannot be dequantised and have its dims edited in one conversion; run " +
+          std::string(work_.target.edits.first_name()) + " on the result");
     BTF_TRY(check_dequantized_dtype(plan_.cast.to));
     BTF_TRY(check_zero_point(wanted_, from()));
     plan_.scaling = Scaling::dequantize;
@@ -487,21 +489,21 @@ class DequantizePlanner {
 
   Status use_given() {
     BTF_TRY(check_given_scale(*given_, work_.record));
-    take_given_scale(*given_, plan_.scales);
+    apply_given_scale(*given_, plan_.scales);
     if (wanted_.zero_point) plan_.scales.zero_points.clear();
     if (!wanted_.find_zero_point || !plan_.scales.zero_points.empty()) return {};
-    return refuse_scaling("no file has the name of its zero points");
+    return refuse_scaling("no file is named like its zero points");
   }
 
   Status no_scales() const {
     if (link_ != nullptr) return do_not_fit();
     if (by_place_) BTF_TRY(check_is_no_zero_points());
     std::string text = no_scales_text(file_, work_.record);
-    if (undecoded_codes(work_.record).empty()) text += "; `quantization.scale` gives one";
+    if (undecoded_codes(work_.record).empty()) text += "; give one with `quantization.scale`";
     return refuse_scaling(std::move(text));
   }
 
-  // Only scales of blocks leave something to be said.
+  // Only block scales can be ambiguous.
   void read_config(const TensorInfo& scales) {
     if (has_blocks(scales, work_.record) && !link_->block && wanted_.scale_blocks.empty())
       config_ = quantization_config(file_.path());
@@ -520,7 +522,7 @@ class DequantizePlanner {
                           shown(work_.record));
   }
 
-  // Refuses scales that show packed codes, or that a second scale is missing.
+  // Refuses scales that show that codes are packed, or that a second scale is missing.
   Status check_pair(const TensorInfo& scales) const {
     const std::string found = "its scales, in tensor " + std::to_string(scales.index) +
                               (scales.named ? " '" + scales.name + "'" : "") + ", are " +
@@ -532,7 +534,7 @@ class DequantizePlanner {
       return refuse_scaling(packed);
     if (!info(*scales.dtype).floating())
       return refuse_scaling(
-          found + ", and scales of integers are floats" +
+          found + ", but scales of integers must be floats" +
           (scales.dtype == DType::uint8
                ? "; if they are exponents (float8_e8m0fnu), its codes look packed, two "
                  "float4_e2m1fn to a byte, which are not decoded"
@@ -543,13 +545,13 @@ class DequantizePlanner {
                             ", so its bytes are two float4_e2m1fn each: these are not decoded");
     const bool nvfp4 = info(from()).bits < 8 && scales.dtype == DType::float8_e4m3fn;
     if (!nvfp4 || link_->global_scale) return {};
-    return refuse_scaling(found + ", which need one for the whole tensor too" +
+    return refuse_scaling(found + ", which also need a scale for the whole tensor" +
                           (work_.record.named
                                ? ", and none is called '" + work_.record.name + "_scale_2'"
-                               : ", and there is none"));
+                               : ", and the file has none"));
   }
 
-  // False if the record is no block scales of this tensor.
+  // Returns false if the record does not hold block scales of this tensor.
   Result<bool> use_blocks(const TensorInfo& scales) {
     if (work_.record.dims.empty() || !info(from()).floating()) return false;
     const std::uint64_t stated = wanted_.scale_blocks.empty() ? 0 : wanted_.scale_blocks.back();
@@ -574,7 +576,7 @@ class DequantizePlanner {
     return false;
   }
 
-  // False if the record does not hold scales of whole dims.
+  // Returns false if the record does not hold scales of the whole tensor or of one dim.
   Result<bool> use_values(const TensorInfo& scales) {
     BTF_ASSIGN(const ScaleFit fit, fit_scales(scales, work_.record.dims, link_));
     if (!fit.fits) return false;
@@ -584,7 +586,7 @@ class DequantizePlanner {
     return true;
   }
 
-  // False if the record has no scales of boxes; only a link gives these.
+  // Returns false if the record does not hold scales of boxes, which must be linked.
   Result<bool> use_grid(const TensorInfo& scales) {
     if (link_ == nullptr) return false;
     std::optional<StatedBlocks> stated;
@@ -594,7 +596,7 @@ class DequantizePlanner {
     else if (config_)
       stated = config_->blocks;
     if (!config_)
-      unread = "; config.json beside the file cannot be read: " + config_.error().text();
+      unread = "; config.json next to the file cannot be read: " + config_.error().text();
     auto grid = fit_grid(scales, work_.record, *link_, stated);
     if (!grid) return refuse_scaling(grid.error().message + unread);
     plan_.scales.grid = *std::move(grid);
@@ -618,9 +620,9 @@ class DequantizePlanner {
     return link_ == nullptr ? tensor.dims.empty() : tensor.storage->elements() == 1;
   }
 
-  // Those that go with `scales`; none go with block scales.
+  // Plans the zero points that belong to `scales`; block scales have none.
   Status use_zero_points(const std::optional<TensorInfo>& scales) {
-    // Those of floats are 0 in ONNX, and there is no other kind.
+    // In ONNX, zero points of floats are always 0.
     const bool linked =
         link_ != nullptr && link_->zero_point && !wanted_.zero_point && !info(from()).floating();
     const bool needed = wanted_.find_zero_point || linked;
@@ -639,10 +641,10 @@ class DequantizePlanner {
   Status no_zero_points() const {
     const std::string which = " of " + std::string(info(from()).name);
     if (link_ != nullptr)
-      return refuse_scaling("the file names no zero points" + which +
-                            " and with the dims of the scales");
-    return refuse_scaling("no record of zero points," + which +
-                          " and with the dims of the scales, stands behind those of the tensor");
+      return refuse_scaling("the file links no zero points" + which +
+                            " with the dims of the scales");
+    return refuse_scaling("no zero points" + which +
+                          " with the dims of the scales follow the scales of the tensor");
   }
 
   static Status check_unread_zero_points(const std::optional<TensorInfo>& record) {
@@ -651,7 +653,7 @@ class DequantizePlanner {
                               " follows the scales as a record of zero points would");
   }
 
-  // A tensor without scales may itself be the zero points of the codes before it.
+  // A tensor without scales may itself be the zero points of codes before it.
   Status check_is_no_zero_points() const {
     const TensorInfo& record = work_.record;
     if (info(from()).floating() || record.index < 2) return {};
@@ -679,7 +681,7 @@ class DequantizePlanner {
 
 Status plan_dequantize(const TensorFile& file, const TensorConversion& work,
                        const ScaleOrigin& origin, QuantizePlan& plan) {
-  // Floats that are wide already, and whatever is no number to scale, pass by.
+  // Wide floats and dtypes that cannot be scaled are left as they are.
   if (!can_scale(plan.cast.from)) return {};
   return DequantizePlanner(file, work, origin, plan).run();
 }

@@ -15,8 +15,8 @@
 namespace btf {
 namespace {
 
-// Names of the companions of codes: the name of the codes with this behind it, in place of its end.
-// Those that keep the whole name go first.
+// Names of companions: the name of the codes with this ending, which is appended or replaces the
+// ending of the codes. The former come first.
 struct CompanionName {
   std::string_view ending;
   std::string_view replaced = {};
@@ -25,7 +25,7 @@ struct CompanionName {
 constexpr auto kScale = std::to_array<CompanionName>({
     {"_scale"},
     {".scale"},
-    {"_scale_inv"},  // DeepSeek's: to be multiplied by, whatever it says
+    {"_scale_inv"},  // DeepSeek's; the codes are multiplied by it in spite of its name
     {".scale", ".weight"},
     {".scale_inv", ".weight"},
     {"weights_scaling_factor", "weight"},  // TensorRT-LLM's
@@ -46,7 +46,7 @@ constexpr auto kZeroPoint = std::to_array<CompanionName>({
 });
 constexpr auto kGlobalScale = std::to_array<CompanionName>({{"_scale_2"}, {".scale_2", ".weight"}});
 
-// Codes that stand for others, which btftool does not make numbers of.
+// Packed codes that btftool does not decode.
 struct UndecodedCodes {
   std::string_view ending;
   DType dtype{};
@@ -62,7 +62,7 @@ constexpr auto kUndecoded = std::to_array<UndecodedCodes>({
     {".weight", DType::uint32, "MLX's, packed in uint32, with 'scales' and 'biases'"},
 });
 
-// Tensors that come with codes and are not codes themselves.
+// Endings of tensors that accompany codes and are not codes themselves.
 constexpr auto kParts = std::to_array<std::string_view>({
     "_scale",
     ".scale",
@@ -107,7 +107,7 @@ std::optional<std::uint64_t> companion(const NamedTensors& names, const std::str
   return at == names.end() ? std::nullopt : at->second;
 }
 
-// The first that there is, and another of the same rank.
+// The first companion that exists, and another one of the same rank.
 std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>> companions(
     const NamedTensors& names, const std::string& codes, const auto& forms) {
   std::optional<std::uint64_t> first;
@@ -130,8 +130,7 @@ void add_name(NamedTensors& names, const std::string& name, std::uint64_t index)
   if (!added) at->second.reset();
 }
 
-std::optional<NamedScales> scales_called_after(const NamedTensors& names,
-                                               const std::string& codes) {
+std::optional<NamedScales> scales_named_after(const NamedTensors& names, const std::string& codes) {
   const auto [scale, rival] = companions(names, codes, kScale);
   if (!scale) return std::nullopt;
   QuantizedBy by{.scale = *scale};
@@ -146,11 +145,11 @@ std::string_view undecoded_codes(const TensorInfo& codes) {
   return {};
 }
 
-bool is_called_part(std::string_view name) {
+bool is_companion_name(std::string_view name) {
   return std::ranges::any_of(kParts, [&](std::string_view part) { return name.ends_with(part); });
 }
 
-std::string_view why_no_scale(std::string_view name) {
+std::string_view why_not_scale(std::string_view name) {
   for (const auto& [ending, why] : kNoScales)
     if (name.ends_with(ending)) return why;
   return {};
@@ -159,7 +158,7 @@ std::string_view why_no_scale(std::string_view name) {
 Status check_given_scale(const GivenScale& given, const TensorInfo& codes) {
   for (const double scale : given.scales)
     if (!(scale > 0) || !std::isfinite(scale))
-      return refuse_scaling("a scale of " + number_text(scale) + ": scales are positive numbers");
+      return refuse_scaling("a scale of " + number_text(scale) + "; scales must be positive");
   if (given.axis) {
     if (*given.axis >= codes.dims.size())
       return refuse_scaling("there is no dim " + std::to_string(*given.axis) +
@@ -177,7 +176,7 @@ Status check_given_scale(const GivenScale& given, const TensorInfo& codes) {
   return {};
 }
 
-void take_given_scale(const GivenScale& given, Scales& scales) {
+void apply_given_scale(const GivenScale& given, Scales& scales) {
   scales.values = given.scales;
   scales.zero_points = given.zero_points;
   scales.axis = given.axis;
@@ -191,13 +190,13 @@ std::string no_scales_text(const TensorFile& file, const TensorInfo& codes) {
   if (const std::string_view what = undecoded_codes(codes); !what.empty())
     return "its codes are " + std::string(what) + ": these are not decoded";
   std::string text =
-      "no scales for its " + std::string(info(*codes.dtype).name) + " codes are found: ";
+      "no scales were found for its " + std::string(info(*codes.dtype).name) + " codes: ";
   if (!codes.named)
     return text + (file.tensor_count() == 1 ? "the file has no other tensor"
-                                            : "none stand behind them as scales do");
-  text += "no tensor is linked as theirs, and none is called '" + codes.name + "_scale'";
+                                            : "no scale record follows them");
+  text += "the file links no tensor as their scales, and none is called '" + codes.name + "_scale'";
   if (const std::string found = scale_candidates(file, codes); !found.empty())
-    text += "; the file has " + found + ", and nothing says that they belong to it";
+    text += "; the file has " + found + ", but nothing says that they belong to it";
   return text;
 }
 
@@ -223,15 +222,17 @@ Status check_zero_point(const Quantization& wanted, DType codes) {
   const std::string name(row.name);
   if (row.floating())
     return refuse_scaling("a zero point does not apply to " + name + ": only integers have one");
-  // A double holds what is found, and a width of 32 bits times any float32.
+  // The computed zero point fits a double, and so does a width of 32 bits times any float32.
   if (wanted.find_zero_point && row.bits > 32)
-    return refuse_scaling("a zero point is found for integers of up to 32 bits, not for " + name);
+    return refuse_scaling(
+        "a zero point can only be computed for integers of up to 32 bits, not for " + name);
   if (!is_code(zero, codes))
-    return refuse_scaling("the zero point " + std::to_string(zero) + " is beyond " + name);
+    return refuse_scaling("the zero point " + std::to_string(zero) + " is outside the range of " +
+                          name);
   return {};
 }
 
-// A cast that cannot lose anything takes any policy; with a scale it can.
+// A cast that cannot lose anything accepts any policy, but not if it has a scale.
 Status check_scaled_policy(const ScaledCast& cast) {
   const CastPolicy& policy = cast.policy;
   const DTypeInfo& target = info(cast.to);
@@ -244,7 +245,7 @@ Status check_scaled_policy(const ScaledCast& cast) {
   if (target.floating() && policy.rounding != Rounding::by_table &&
       policy.rounding != Rounding::nearest)
     return refuse_scaling("a rounding other than to nearest does not apply to " + name +
-                          ": with a scale it is for integers");
+                          ": with a scale it applies to integers only");
   return {};
 }
 
@@ -266,7 +267,7 @@ namespace {
 
 constexpr std::size_t kMaxCandidates = 4;
 
-// In a file of more tensors, of which each may ask, candidates are looked for around the codes.
+// In a file with more tensors, each of which may ask, only tensors around the codes are considered.
 constexpr std::uint64_t kMaxSearched = 1024;
 constexpr std::uint64_t kAround = 32;
 
@@ -276,7 +277,8 @@ bool no_names(const TensorFile& file) {
   return true;
 }
 
-// Could these be scales of the codes: one, or as many as a dim has indices or equal blocks?
+// Returns true if these could be scales of the codes: one, or as many as a dim has indices or equal
+// blocks.
 bool may_scale(const TensorInfo& scales, const TensorInfo& codes) {
   if (!scales.known() || !scales.storage || !info(*scales.dtype).floating()) return false;
   if (scales.storage->elements() == 1) return true;
@@ -293,19 +295,20 @@ std::size_t common_start(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-// The module that a tensor belongs to: "a.b" of "a.b.weight".
+// The prefix of a tensor's module: "a.b." for "a.b.weight".
 std::string_view module_of(std::string_view name) { return name.substr(0, name.rfind('.') + 1); }
 
-// What programs write beside codes in place of a scale, whatever its dims are.
-bool stands_for_scales(const TensorInfo& tensor, const TensorInfo& codes) {
-  return tensor.known() && !why_no_scale(tensor.name).empty() &&
+// Returns true for tensors that programs store next to codes instead of a scale, whatever their
+// dims.
+bool replaces_scales(const TensorInfo& tensor, const TensorInfo& codes) {
+  return tensor.known() && !why_not_scale(tensor.name).empty() &&
          tensor.name.starts_with(module_of(codes.name));
 }
 
 std::string shown(const TensorInfo& tensor) {
   std::string text = "'" + tensor.name + "' (" + std::string(info(*tensor.dtype).name) + " " +
                      dims_text(tensor.dims);
-  if (const std::string_view why = why_no_scale(tensor.name); !why.empty())
+  if (const std::string_view why = why_not_scale(tensor.name); !why.empty())
     text += ", " + std::string(why);
   return text + ")";
 }
@@ -339,7 +342,7 @@ void ScaleLinks::link_by_names(const TensorFile& file) {
   for (const auto& [name, index] : names) {
     if (!index || links_.contains(*index) || linked.contains(*index) || parts_.contains(*index))
       continue;
-    const auto found = scales_called_after(names, name);
+    const auto found = scales_named_after(names, name);
     if (!found) continue;
     const auto codes = file.tensor(*index);
     if (!codes || !holds_codes(*codes)) continue;
@@ -362,13 +365,13 @@ Status ScaleLinks::check_clear(const TensorFile& file, std::uint64_t codes) cons
     text += text.empty() ? "" : " or ";
     text += record && record->known() ? shown(*record) : "tensor " + std::to_string(scale);
   }
-  return refuse_scaling("its scales may be " + text + ": both have the name of its scales");
+  return refuse_scaling("its scales may be " + text + ": both are named like its scales");
 }
 
 bool ScaleLinks::is_part(const TensorInfo& record) const {
   if (links_.contains(record.index)) return false;
   return parts_.contains(record.index) || companions_.contains(record.index) ||
-         (record.named && is_called_part(record.name));
+         (record.named && is_companion_name(record.name));
 }
 
 std::string scale_candidates(const TensorFile& file, const TensorInfo& codes) {
@@ -379,10 +382,10 @@ std::string scale_candidates(const TensorFile& file, const TensorInfo& codes) {
   for (std::uint64_t i = around ? codes.index - std::min(codes.index, kAround) : 0; i < end; ++i) {
     auto record = file.tensor(i);
     if (i != codes.index && record && record->named &&
-        (may_scale(*record, codes) || stands_for_scales(*record, codes)))
+        (may_scale(*record, codes) || replaces_scales(*record, codes)))
       found.push_back(*std::move(record));
   }
-  // The closest names first: in a large checkpoint most belong to other modules.
+  // The closest names first; in a large checkpoint most belong to other modules.
   std::ranges::stable_sort(found, std::ranges::greater(), [&](const TensorInfo& tensor) {
     return common_start(tensor.name, codes.name);
   });

@@ -18,91 +18,87 @@
 
 namespace btf {
 
-// A name that several have is no one's.
+// Index by name; unset if several tensors have the name.
 using NamedTensors = std::unordered_map<std::string, std::optional<std::uint64_t>>;
 
 void add_name(NamedTensors& names, const std::string& name, std::uint64_t index);
 
-// A scale by its name, and another that has as good a name.
+// Scales identified by name, and another tensor whose name matches equally well.
 struct NamedScales {
   QuantizedBy by;
   std::optional<std::uint64_t> rival{};
 };
 
-// Tensors with the names of scales and zero points of these codes; nothing without a scale.
-std::optional<NamedScales> scales_called_after(const NamedTensors& names, const std::string& codes);
+// The tensors named like scales and zero points of these codes; unset if there is no scale.
+std::optional<NamedScales> scales_named_after(const NamedTensors& names, const std::string& codes);
 
-// The kind of codes of this name and dtype that are known and cannot be decoded; empty for all
+// Describes codes of a known kind that cannot be decoded, recognised by name and dtype; empty for
 // others.
 std::string_view undecoded_codes(const TensorInfo& codes);
 
-// Does the name say that the tensor belongs to codes, so that it is none itself: a scale, a zero
-// point, a shape, the order of groups?
-bool is_called_part(std::string_view name);
+// Returns true if the name belongs to a companion of codes, as a scale, a zero point, a shape or
+// the order of groups has.
+bool is_companion_name(std::string_view name);
 
-// Why a tensor of this name is no scale of weights, though programs write it beside them: "a
-// maximum, ..."; empty for all others.
-std::string_view why_no_scale(std::string_view name);
+// Why a tensor of this name is not a scale of weights, although programs store it next to them: "a
+// maximum, ..."; empty for other names.
+std::string_view why_not_scale(std::string_view name);
 
-// Scales that were given with a tensor, and not found in its file.
-
-// Are they scales that this tensor of codes can have?
+// An error if the scales cannot belong to this tensor of codes.
 Status check_given_scale(const GivenScale& given, const TensorInfo& codes);
 
-// Puts them into the scales of a plan.
-void take_given_scale(const GivenScale& given, Scales& scales);
+// Copies given scales into a plan.
+void apply_given_scale(const GivenScale& given, Scales& scales);
 
-// Which quantisations mean nothing for a pair of dtypes, and what is said of them.
+// Rules for which dtypes can be quantised, and their messages.
 
 std::unexpected<Error> refuse_scaling(std::string message);
 
-// Dense, and of a dtype that a scale can make numbers of?
+// Returns true for dense tensors whose dtype can be scaled.
 bool holds_codes(const TensorInfo& record);
 
-// Why these codes of the file cannot be scaled.
+// Explains why these codes of the file cannot be scaled.
 std::string no_scales_text(const TensorFile& file, const TensorInfo& codes);
 
 bool is_integer(DType dtype);
 
-// Is it one of this integer dtype's?
+// Returns true if the integer dtype can represent `number`.
 bool is_code(std::int64_t number, DType integer);
 
-// The zero point that is given or to be found, as a code of the dtype `codes`.
+// Checks that a zero point, given or automatic, is possible for the dtype `codes`.
 Status check_zero_point(const Quantization& wanted, DType codes);
 
-// Overflow and rounding of a cast with a scale.
+// Checks overflow and rounding of a cast with a scale.
 Status check_scaled_policy(const ScaledCast& cast);
 
-// Dtypes that quantising with a scale to be found, and dequantising, may give.
+// Dtypes that quantising with an automatic scale, and dequantising, can produce.
 Status check_quantized_dtype(DType dtype);
 Status check_dequantized_dtype(DType dtype);
 
-// Which tensors of a file are the scales and zero points of which codes.
-
-// By the file's own links first, then by names (docs/convert.md, section 3). The place in the file
-// says it only where no tensor has a name.
+// Finds scales by the file's own links first, then by names (docs/convert.md, section 3). Position
+// is used only if no tensor has a name.
 class ScaleLinks {
  public:
   ScaleLinks() = default;
-  // `attributes` are the file's.
+  // `attributes` must be those of the file.
   static ScaleLinks of(const TensorFile& file, const FileAttributes& attributes);
 
-  // Nothing where none is known.
+  // nullptr if none is known.
   const QuantizedBy* find(std::uint64_t codes) const;
-  // An error if the file or its names give these codes two scales.
+  // An error if the file or its names give these codes two different scales.
   Status check_clear(const TensorFile& file, std::uint64_t codes) const;
 
   bool any() const { return !links_.empty(); }
   // True if scales follow their codes, as in a file whose tensors have no names.
   bool by_place() const { return by_place_; }
 
-  // Scales and zero points of codes of the file.
+  // Scales and zero points of codes in the file.
   const std::set<std::uint64_t>& companions() const { return companions_; }
 
-  // Those of the file, of whatever, that it says to be scales and zero points.
+  // Tensors that the file says are scales or zero points, whatever they belong to.
   const std::set<std::uint64_t>& parts() const { return parts_; }
 
-  // Is it a scale, a zero point or the like, whatever of, and so no codes?
+  // Returns true for a scale, a zero point or another companion, which is not codes itself.
   bool is_part(const TensorInfo& record) const;
 
  private:
@@ -110,14 +106,14 @@ class ScaleLinks {
   void link_by_names(const TensorFile& file);
 
   std::map<std::uint64_t, QuantizedBy> links_;     // by the index of the codes
-  std::map<std::uint64_t, std::uint64_t> rivals_;  // likewise: another scale
+  std::map<std::uint64_t, std::uint64_t> rivals_;  // another scale, by the index of the codes
   std::set<std::uint64_t> companions_;
   std::set<std::uint64_t> parts_;
   bool by_place_ = false;
 };
 
-// Tensors of the file that could be the scales of these codes, if anything said so; empty without
-// any: "'a' (float32 [3]), 'b_amax' (float32 [], a maximum, not a scale: ...)".
+// Lists the tensors of the file that could be the scales of these codes: "'a' (float32 [3]),
+// 'b_amax' (float32 [], a maximum, not a scale: ...)". Empty if there is none.
 std::string scale_candidates(const TensorFile& file, const TensorInfo& codes);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// The scales of blocks: which code each gets, and what a code stands for.
+// Readers that quantise and dequantise, and the scales of blocks.
 #include "convert/quantize/scaled_reader.h"
 
 #include <algorithm>
@@ -31,12 +31,13 @@
 namespace btf {
 namespace {
 
-// Finds block_scale_code() of each block.
+// Computes block_scale_code() of every block.
 class BlockScaleFinder {
  public:
   BlockScaleFinder(const Scales& scales, const ScaledCast& cast);
 
-  // Scales of elements with these dims in row-major order; blocks run along the last.
+  // Computes the scales of elements with these dims in row-major order. Blocks run along the last
+  // dim.
   void find(const std::byte* elements, const Dims& dims, std::byte* codes) const;
 
  private:
@@ -48,14 +49,15 @@ class BlockScaleFinder {
   DType element_;
   float tensor_scale_;
   std::uint64_t bytes_;
-  int element_exponent_;  // of the element's largest number
+  int element_exponent_;  // exponent of the element's largest number
   double element_largest_;
   ToFloats to_floats_;
   Narrowing to_scale_;
-  WidenFn<double> widen_ = nullptr;  // none: by exact numbers
+  WidenFn<double> widen_ = nullptr;  // nullptr: exact numbers are used
 };
 
-// The largest finite one. Exact: a double would lift 2^63 - 1 over the next power of two.
+// The largest finite magnitude. Exact, since a double would round 2^63 - 1 up to the next power of
+// two.
 Number exact_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
   Number largest;
   std::array<Number, 64> numbers;
@@ -74,10 +76,10 @@ Number exact_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
   return largest;
 }
 
-// floor(log2(x)); of 0 and of numbers below the normal ones, less than any dtype's exponent.
+// floor(log2(x)); for 0 and subnormal numbers, less than any dtype's exponent.
 int exponent_of(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023; }
 
-// The box of scales that holds those of the box's elements.
+// The box of scales for a box of elements.
 Box blocks_of(const Box& box, std::uint64_t block) {
   Box blocks = box;
   blocks.lo.back() /= block;
@@ -85,7 +87,7 @@ Box blocks_of(const Box& box, std::uint64_t block) {
   return blocks;
 }
 
-// The value of a code of a block's scale: its own scale times the tensor's.
+// The value of a block scale's code, including the scale of the tensor.
 double block_scale(const Scales& scales, std::uint64_t code) {
   return value_double(scales.blocks->scale, code) * static_cast<double>(scales.tensor_scale);
 }
@@ -100,8 +102,9 @@ BlockScaleFinder::BlockScaleFinder(const Scales& scales, const ScaledCast& cast)
       to_floats_(cast.from),
       to_scale_(make_narrowing(format_.scale, {})) {
   element_exponent_ = std::ilogb(element_largest_);
-  // Two quotients of doubles give the scale that exact ones give, as long as the numbers have the
-  // 24 digits of a float32: a ratio that is not just between two scales is far from there then.
+  // Two quotients of doubles give the same scale as exact ones if the numbers have at most the 24
+  // digits of a float32: a ratio that is not exactly halfway between two scales is far from
+  // halfway.
   const DTypeInfo& row = info(cast.from);
   const bool few_digits = row.floating() ? row.bits <= 32 : row.bits <= 16;
   if (format_.tensor_scale ? few_digits : fits_double(cast.from))
@@ -128,16 +131,16 @@ void BlockScaleFinder::find_row(const std::byte* elements, std::uint64_t count,
     }
     return;
   }
-  // As many blocks as their scales fill a chunk.
-  constexpr std::uint64_t kMost = 1024;
+  // A chunk has as many blocks as NarrowNumbers holds scales.
+  constexpr std::uint64_t kMaxChunk = 1024;
   alignas(64) NarrowNumbers largest;
-  alignas(64) std::array<double, kMost> numbers;
-  alignas(64) std::array<float, kMost> floats;
+  alignas(64) std::array<double, kMaxChunk> numbers;
+  alignas(64) std::array<float, kMaxChunk> floats;
   const std::uint64_t chunk = kNarrowChunk * format_.block;
   for (std::uint64_t at = 0; at < count; at += chunk) {
     const std::uint64_t all = std::min(chunk, count - at);
-    for (std::uint64_t begin = 0; begin < all; begin += kMost) {
-      const std::uint64_t n = std::min(kMost, all - begin);
+    for (std::uint64_t begin = 0; begin < all; begin += kMaxChunk) {
+      const std::uint64_t n = std::min(kMaxChunk, all - begin);
       const std::byte* from = elements + (at + begin) * bytes_;
       double* to = largest.data() + begin / format_.block;
       if (to_floats_.can()) {
@@ -151,7 +154,7 @@ void BlockScaleFinder::find_row(const std::byte* elements, std::uint64_t count,
   }
 }
 
-// As block_scale_code() does.
+// Must give the same codes as block_scale_code().
 void BlockScaleFinder::encode(double* largest, std::size_t count, std::byte* codes) const {
   if (!format_.tensor_scale) {
     const FloatGeometry& fp = info(format_.scale).fp;
@@ -165,7 +168,7 @@ void BlockScaleFinder::encode(double* largest, std::size_t count, std::byte* cod
   for (std::size_t i = 0; i < count; ++i)
     largest[i] = largest[i] / element_largest_ / static_cast<double>(tensor_scale_);
   NarrowCodes narrowed;
-  // Nobody asks for the account: no error is larger than these.
+  // The account is not used. With errors this large in it, no element is examined for a larger one.
   LossAccount ignored;
   ignored.max_abs = ignored.max_rel = std::numeric_limits<double>::max();
   find_narrow(to_scale_.kind, NumberSource::plain)(to_scale_, {.numbers = largest, .count = count},
@@ -173,7 +176,7 @@ void BlockScaleFinder::encode(double* largest, std::size_t count, std::byte* cod
   pack_codes(narrowed, count, 1, codes);
 }
 
-// The elements of a box side by side in row-major order.
+// Reads boxes as adjacent elements in row-major order.
 class LinearBoxes {
  public:
   LinearBoxes(std::unique_ptr<SlabReader> reader, DType dtype)
@@ -203,7 +206,7 @@ Status for_each_run_of_grid(const ScaleGrid& grid, const Box& box, Visit&& visit
       BTF_TRY(visit(first + at, n, grid.number(index)));
       at += n;
     }
-    // The next row.
+    // Advance to the next row.
     for (std::size_t d = last; d-- > 0;) {
       if (++index[d] < box.hi[d]) break;
       index[d] = box.lo[d];
@@ -212,9 +215,8 @@ Status for_each_run_of_grid(const ScaleGrid& grid, const Box& box, Visit&& visit
   return {};
 }
 
-// Calls visit(first element of the box, count, scale's number) for runs with one scale, which
-// together are the whole box. The scale's number counts along the axis, in the grid, or the box's
-// blocks.
+// Calls visit(first element of the box, count, number of the scale) for runs that share a scale and
+// together cover the box. The number counts along the axis, in the grid, or the blocks of the box.
 template <typename Visit>
 Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) {
   const Dims counts = box.counts();
@@ -239,10 +241,10 @@ Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) 
   return {};
 }
 
-// A scale for each index of an axis, or for each code of a block's scale, as vectors take them.
+// A scale for each index of an axis or for each code of a block scale, as arrays for vector code.
 class ScaleTable {
  public:
-  // Both outlive the table.
+  // Both spans must outlive the table.
   ScaleTable(std::span<const double> scales, std::span<const std::int64_t> zero_points)
       : scales_(scales), zero_points_(zero_points) {}
 
@@ -251,7 +253,7 @@ class ScaleTable {
   }
 
   const double* scales() const { return scales_.data(); }
-  const std::int64_t* zero_points() const {  // nullptr: one for all
+  const std::int64_t* zero_points() const {  // nullptr if there is one for all
     return zero_points_.empty() ? nullptr : zero_points_.data();
   }
   const FloatScales& floats() const { return floats_; }
@@ -262,10 +264,10 @@ class ScaleTable {
   FloatScales floats_;
 };
 
-// Which elements of a box have which scale.
+// Returns the scales of the elements of a box.
 class ScalesOfElements final : public EachScale {
  public:
-  // `block_codes`: of the box's blocks, if there are blocks.
+  // `block_codes`: the codes of the box's blocks, null without blocks.
   ScalesOfElements(const Scales& scales, const ScaleTable& table, const ScaleUse& use,
                    const Box& box, const std::byte* block_codes, std::int64_t zero_point)
       : table_(table),
@@ -303,7 +305,7 @@ class ScalesOfElements final : public EachScale {
   }
 
  private:
-  // Elements side by side from `first` on: all with the scale `entry`, or each with the next one.
+  // Adjacent elements from `first` on: all with the scale `entry`, or with consecutive scales.
   struct Run {
     std::size_t first;
     std::size_t count;
@@ -317,7 +319,7 @@ class ScalesOfElements final : public EachScale {
     out += run.first;
     if (!run.of_one_scale)
       std::copy_n(entry, run.count, out);
-    else if (run.count == 16)  // a block's usual lengths are a few stores each
+    else if (run.count == 16)  // the usual lengths of blocks become a few stores each
       std::fill_n(out, 16, static_cast<Real>(*entry));
     else if (run.count == 32)
       std::fill_n(out, 32, static_cast<Real>(*entry));
@@ -330,7 +332,7 @@ class ScalesOfElements final : public EachScale {
     for_each_run(at, count, [&](const Run& run) { put(run, table, out); });
   }
 
-  // The runs of `count` elements from element `at` on.
+  // Visits the runs of `count` elements starting at element `at`.
   template <typename Visit>
   void for_each_run(std::uint64_t at, std::size_t count, Visit&& visit) const {
     std::uint64_t column = at % row_;
@@ -343,7 +345,7 @@ class ScalesOfElements final : public EachScale {
       return;
     }
     std::uint64_t number = column / length_;
-    std::uint64_t left = length_ - column % length_;  // of the scale's elements
+    std::uint64_t left = length_ - column % length_;  // elements left with this scale
     if (block_codes_ != nullptr) number += at / row_ * ceil_div(row_, length_);
     for (std::size_t first = 0; first < count;) {
       const std::size_t n = std::min({left, row_ - column, std::uint64_t{count - first}});
@@ -372,7 +374,7 @@ class ScalesOfElements final : public EachScale {
   std::uint64_t first_ = 0;
 };
 
-// Base of quantising and dequantising readers: a box whose runs have scales of their own.
+// Base of the quantising and dequantising readers, for boxes whose runs have different scales.
 class ScalingReader : public SlabReader {
  public:
   ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, const Scales& scales,
@@ -423,7 +425,7 @@ class ScalingReader : public SlabReader {
   // The codes of the box's block scales.
   virtual Result<const std::byte*> block_codes(const Box& box, const std::byte* codes) = 0;
 
-  // The number that a code stands for, and the other one.
+  // Adds the difference between the number that a code represents and the original one.
   virtual void add_noise(const ScaledCast& cast, const Number& scale, const Number& source,
                          const Number& result, Noise& noise) const = 0;
 
@@ -441,7 +443,7 @@ class ScalingReader : public SlabReader {
     return use;
   }
 
-  // Runs so short that one at a time would cost more than the elements.
+  // Returns true if runs are so short that handling them one by one costs more than their elements.
   bool in_short_runs(const Box& box) const {
     constexpr std::uint64_t kShort = 256;
     if (scales_.blocks != nullptr) return true;
@@ -452,7 +454,7 @@ class ScalingReader : public SlabReader {
     return length < kShort;
   }
 
-  // An account that starts from the largest errors so far: only larger ones are looked for.
+  // An account that starts with the largest errors so far, so that only larger ones are looked for.
   LossAccount begin_account() const {
     LossAccount account;
     account.max_abs = losses_.max_abs;
@@ -469,7 +471,8 @@ class ScalingReader : public SlabReader {
     return scales_.zero_points.empty() ? cast_.zero_point : scales_.zero_points[number];
   }
 
-  // False if something in the box is forbidden: the runs then say what.
+  // Returns false if the policy forbids something in the box; going through the runs then gives the
+  // message.
   Result<bool> scale_each(const Box& box, const ScaleUse& use, const std::byte* codes,
                           std::uint64_t total, std::byte* out) {
     LossAccount account = begin_account();
@@ -536,15 +539,15 @@ class ScalingReader : public SlabReader {
   ScaledCast cast_;
   const Scales& scales_;
   static constexpr ScaleUse kAllUses{true, true, true, true, 0};
-  // Indices of an axis whose scales each worker keeps as floats, too.
+  // The most indices of an axis for which each worker also keeps scales as floats.
   static constexpr std::size_t kMaxFloats = 1U << 15;
 
   ScaledRuns runs_;
-  // By the code of a block's scale.
+  // Indexed by the code of a block scale.
   std::array<double, 256> block_scales_{};
   std::array<ScaleUse, 256> block_uses_{};
   ScaleTable table_;
-  ScaleUse use_ = kAllUses;  // of an axis
+  ScaleUse use_ = kAllUses;  // for an axis
   Losses& losses_;
   Buffer result_;
   const std::byte* block_codes_ = nullptr;

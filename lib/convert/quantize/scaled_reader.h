@@ -1,4 +1,5 @@
-// Tensors that exist only as they are read: quantised codes, dequantised numbers, block scales.
+// Readers of elements that are computed while reading: quantised codes, dequantised numbers, block
+// scales.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +13,27 @@
 
 namespace btf {
 
-// Boxes of codes of cast.to. Block scales need boxes whose last dim begins at a whole block and
-// ends at one or at the dim's end. Losses go to `losses`. The scales outlive the readers.
+// Reads boxes of codes of cast.to. With block scales, boxes must begin at a block boundary of the
+// last dim and end at one or at the dim's end. Losses are added to `losses`. The scales must
+// outlive the readers.
 std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
                                               const ScaledCast& cast, const Scales& scales,
                                               Losses& losses);
 
-// The scale records' own boxes: `numbers` is the tensor that they scale, with dims `dims`.
+// Reads boxes of the record of block scales; `numbers` reads the scaled tensor, which has dims
+// `dims`.
 std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbers,
                                                const ScaledCast& cast, const Dims& dims,
                                                const Scales& scales);
 
-// Boxes of numbers of cast.to from `codes`. `scale_codes` reads the block scales' record and is
-// null when scales.blocks is.
+// Reads boxes of numbers of cast.to. `scale_codes` reads the record of block scales; null if
+// scales.blocks is null.
 std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> codes,
                                                 std::unique_ptr<SlabReader> scale_codes,
                                                 const ScaledCast& cast, const Scales& scales,
                                                 Losses& losses);
 
-// Codes that are in memory already, each in buffer_bytes().
+// Reads codes that are in memory, each in buffer_bytes().
 std::unique_ptr<SlabReader> value_reader(std::vector<std::byte> codes, DType dtype,
                                          const StridedLayout& storage);
 

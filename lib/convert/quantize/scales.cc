@@ -1,4 +1,4 @@
-// A scale, and a zero point if it is to be found too, with which the least and the largest element
+// Computes scales and zero points, and plans quantisation.
 // get codes of their own.
 #include "convert/quantize/scales.h"
 
@@ -37,7 +37,7 @@
 namespace btf {
 namespace {
 
-// Range of the finite elements and 0, which always has a code: least <= 0 <= largest.
+// The range of the finite elements and 0, which always has a code: least <= 0 <= largest.
 struct ValueRange {
   Number least;
   Number largest;
@@ -52,12 +52,12 @@ using number::Integer;
 
 Number from_real(double value) { return number::from_double(value); }
 
-// Only 64-bit integers need more than a double.
+// Only 64-bit integers need more precision than a double.
 Number from_real(long double value) {
   return number::normalized(value < 0, static_cast<std::uint64_t>(std::fabs(value)), 0);
 }
 
-// Real holds every value of the dtype exactly.
+// Real must represent every value of the dtype exactly.
 template <typename Real>
 class RangeFinder {
  public:
@@ -103,7 +103,7 @@ class RangeFinder {
         });
   }
 
-  // Integers of 64 bits.
+  // For integers of 64 bits.
   void keep(const long double* values, std::uint64_t n, std::uint64_t first) {
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::uint64_t place = least_.size() == 1 ? 0 : (first + i) / inner_ % least_.size();
@@ -153,7 +153,7 @@ const Number& larger(const Number& a, const Number& b) {
 
 std::string text(const Number& x) { return number_text(number::to_double(x)); }
 
-// An integer of up to 65 bits; nothing where it is beyond.
+// Converts to an integer of up to 65 bits; unset if it does not fit.
 std::optional<Integer> integer(const Number& x) {
   if (is_zero(x)) return 0;
   if (x.kind != Number::Class::finite) return std::nullopt;
@@ -180,10 +180,10 @@ class Fit {
     if ((above == 0 && !is_zero(range_.largest)) || (below == 0 && !is_zero(range_.least)))
       return fail(ErrorCode::refused,
                   "numbers from " + text(range_.least) + " to " + text(range_.largest) +
-                      " do not fit: with the zero point " + std::to_string(cast_.zero_point) +
-                      " no code of " + std::string(info(cast_.to).name) + " stands for one " +
+                      " do not fit: with zero point " + std::to_string(cast_.zero_point) +
+                      " no code of " + std::string(info(cast_.to).name) + " represents a number " +
                       (above == 0 ? "above" : "below") +
-                      " 0; a zero point between its ends fits them");
+                      " 0; choose a zero point between its limits");
     const Number up =
         above == 0 ? Number{} : number::quotient(range_.largest, number::from_integer(above));
     const Number down =
@@ -221,8 +221,8 @@ class Fit {
   template <typename ZeroPoint>
   Result<AffineFit> fit(const Number& wanted, ZeroPoint&& zero_point_for) const {
     if (is_zero(wanted)) return AffineFit{1, cast_.zero_point};
-    // The nearest scale may be a little too small; the next one above never is, but where a tie
-    // is rounded out on both sides.
+    // The nearest scale may be slightly too small. The next one above never is, unless ties are
+    // rounded outward at both ends.
     constexpr int kTries = 4;
     float scale = nearest_float(wanted);
     for (int i = 0; i < kTries && std::isfinite(scale); ++i) {
@@ -242,7 +242,7 @@ class Fit {
   CodeLimits limits_;
 };
 
-// The range of the tensor, or of each index of `axis`, after the edits. Reads the tensor once.
+// The range of the tensor or of each index of `axis`, after the edits. Reads the tensor once.
 Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const TensorInfo& record,
                                              const EditChain& edits,
                                              std::optional<std::uint32_t> axis,
@@ -260,10 +260,10 @@ Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const Ten
   return ranges_of(std::move(slabs), RangeFinder<long double>(dtype, indices, inner), execution);
 }
 
-// For codes of an integer dtype. The scale is the least with which the range fits between the
-// codes, rounded to the nearest float32, or to the next one above if with that an end would be
-// clamped; 1 for nothing but zeros. A zero point that is found is the code that puts the least
-// element on the least code. Refuses what cannot fit.
+// Fits a scale for codes of an integer dtype: the smallest with which the range fits between the
+// codes, rounded to the nearest float32, or to the next one above if an end would be clamped
+// otherwise; 1 if all elements are 0. An automatic zero point maps the least element to the least
+// code. Refuses what cannot fit.
 Result<AffineFit> fit_affine(const ValueRange& range, const ScaledCast& cast,
                              bool find_zero_point) {
   const Fit fit(range, cast);
@@ -286,7 +286,7 @@ class Planner {
   Result<QuantizePlan> plan() {
     if (!wanted_.active()) return std::move(plan_);
     if (work_.target.sparse() || work_.record.coo)
-      return refuse_scaling("scales go with dense tensors; convert to a dense layout first");
+      return refuse_scaling("scales apply to dense tensors only; convert to a dense layout first");
     plan_.cast = {work_.target.job.from, work_.target.job.to, work_.options.policy,
                   wanted_.zero_point.value_or(0)};
     if (wanted_.dequantize) {
@@ -309,7 +309,7 @@ class Planner {
   Status plan_given() {
     const double scale = *wanted_.scale;
     if (!(scale > 0) || !std::isfinite(scale))
-      return refuse_scaling("a scale of " + number_text(scale) + ": scales are positive numbers");
+      return refuse_scaling("a scale of " + number_text(scale) + "; scales must be positive");
     plan_.scales.values = {scale};
     if (can_scale(to())) {
       plan_.scaling = Scaling::quantize;
@@ -329,8 +329,8 @@ class Planner {
                               work_.options.execution);
   }
 
-  // Floats have a sign and no zero point, and with signed integers zero is the middle unless a zero
-  // point says else.
+  // Floats are signed and have no zero point. For signed integers zero is the middle unless a zero
+  // point is given or wanted.
   bool symmetric() const {
     return info(to()).floating() || (info(to()).kind == NumberKind::signed_integer &&
                                      !wanted_.find_zero_point && plan_.cast.zero_point == 0);
@@ -372,7 +372,7 @@ class Planner {
     if (wanted_.axis) BTF_TRY(check_scale_memory(dims[*wanted_.axis], work_.options.execution));
     plan_.scales.axis = wanted_.axis;
     BTF_TRY(symmetric() ? find_symmetric() : find_affine());
-    // A shape that broadcasts against the data.
+    // The shape broadcasts against the data.
     Dims shape;
     if (wanted_.axis) shape.assign(dims.size(), 1);
     if (wanted_.axis) shape[*wanted_.axis] = dims[*wanted_.axis];
@@ -424,8 +424,8 @@ Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConve
 
 namespace {
 
-// The block scales in the arrangement of the elements, so that boxes of theirs stand for boxes that
-// the elements can be read in.
+// The block scales in the storage order of the elements, so that a box of scales matches a box of
+// elements that can be read efficiently.
 StridedLayout as_stored_by(const ElementSource& elements, const StridedLayout& scales) {
   StridedLayout storage = elements.storage;
   storage.dims = scales.dims;
@@ -439,7 +439,7 @@ StridedLayout as_stored_by(const ElementSource& elements, const StridedLayout& s
   return storage;
 }
 
-// The codes of scales, or of zero points, each in buffer_bytes().
+// The codes of scales or zero points, each in buffer_bytes().
 std::vector<std::byte> scale_codes(const QuantizePlan& plan, const ScaleRecord& record) {
   std::vector<Number> numbers;
   if (record.kind == ScaleKind::zero_points)
@@ -484,7 +484,7 @@ ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& p
   ElementSource elements;
   elements.storage = blocks ? as_stored_by(record_elements(work), record.storage) : record.storage;
   elements.stored = elements.dtype = record.dtype;
-  // A box of block scales stands for a box of elements that is larger by far.
+  // A box of block scales requires a much larger box of elements.
   if (blocks) {
     elements.slab_bytes /= plan.scales.blocks->block * info(plan.cast.from).buffer_bytes();
     elements.bytes = work.record.data_bytes;
@@ -519,7 +519,7 @@ std::uint64_t encode_nearest(DType dtype, const Number& x) {
   return code;
 }
 
-// A scale of 0 or Inf would be of no use to anyone.
+// A scale of 0 or Inf would be useless.
 float scale_within_float(double largest, double divisor) {
   using Limits = std::numeric_limits<float>;
   if (largest == 0) return 1;
@@ -527,7 +527,7 @@ float scale_within_float(double largest, double divisor) {
       std::clamp<double>(largest / divisor, Limits::denorm_min(), Limits::max()));
 }
 
-// Elements of one index of `axis` that stand side by side, and how often the axis repeats.
+// The number of adjacent elements that share an index of `axis`.
 std::uint64_t inner_elements(const Dims& dims, std::uint32_t axis) {
   std::uint64_t inner = 1;
   for (std::size_t d = axis + 1; d < dims.size(); ++d) inner *= dims[d];
@@ -561,14 +561,14 @@ Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
 }
 
 unsigned scale_workers(std::uint64_t indices) {
-  // Those that have numbers of their own for each index.
+  // Only this many indices: each worker keeps numbers for all of them.
   constexpr std::uint64_t kMany = 1U << 16;
   return indices > kMany ? 1 : std::numeric_limits<unsigned>::max();
 }
 
 namespace {
 
-// One for each worker.
+// Used by one worker.
 class MagnitudeFinder {
  public:
   MagnitudeFinder(DType dtype, std::uint64_t indices, std::uint64_t inner)
@@ -660,7 +660,7 @@ float nvfp4_tensor_scale(double largest) {
 std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, const Number& largest,
                                float tensor_scale) {
   if (!format.tensor_scale) {
-    // 2^(floor(log2(max)) - emax), emax being the exponent of the element's largest number.
+    // 2^(floor(log2(max)) - emax), where emax is the exponent of the element's largest number.
     if (largest.kind == Number::Class::zero) return 0;
     const int exponent = largest.exponent - std::ilogb(largest_value(element));
     return encode_nearest(format.scale, {number::kTopBit, exponent, false, Number::Class::finite});

@@ -1,4 +1,4 @@
-// Conversions whose target is COO.
+// Conversions to and from COO.
 #include "convert/tensor/coo.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 namespace btf {
 namespace {
 
-// The index of one number after the other, ascending: most are but a little further on.
+// The index of ascending element numbers; most are only slightly larger than the previous one.
 class AscendingIndex {
  public:
   explicit AscendingIndex(const Dims& dims) : dims_(dims), index_(dims.size(), 0) {}
@@ -52,13 +52,11 @@ class AscendingIndex {
  private:
   const Dims& dims_;
   std::uint64_t number_ = 0;
-  Dims index_;  // of it
+  Dims index_;  // index of number_
 };
 
-// A dense tensor as the entries of a COO tensor: the elements whose bits are not all zero once they
-// are cast.
+// The COO entries of a dense tensor: elements whose bits are not all zero after the cast.
 
-// One after the other, their codes of the target's dtype.
 class DenseEntries final : public CooSource {
  public:
   static Result<std::unique_ptr<DenseEntries>> open(const TensorConversion& work);
@@ -74,26 +72,26 @@ class DenseEntries final : public CooSource {
 
   CastSlabs slabs_;
   std::uint64_t bytes_;
-  std::uint64_t next_ = 0;  // slab
+  std::uint64_t next_ = 0;  // next slab
   LinearSlab slab_;
-  std::vector<std::uint64_t> bits_;  // which of its elements are entries; those collected are not
-  std::uint64_t word_ = 0;           // the first that may have one
+  std::vector<std::uint64_t> bits_;  // elements of slab_ that are entries not yet collected
+  std::uint64_t word_ = 0;           // the first word of bits_ that may be nonzero
   CooBatch batch_;
 };
 
 // Adds up the values of one index of a COO record.
 
-// The exact sum of values of job.from, rounded once: to job.to.
+// The exact sum of values of job.from, rounded once to job.to.
 class CooSum {
  public:
   explicit CooSum(const CastJob& job) : job_(job) {}
 
   void add(std::uint64_t code);
 
-  // Adds one element, and what it lost, to the account.
+  // Returns the code of the sum, and adds one element with its losses to the account.
   std::uint64_t code(LossAccount& account) const;
 
-  // As far as 63 bits say it, and as far as a double does.
+  // The sum to 63 bits, and its text to the precision of a double.
   Number value() const;
   std::string text() const;
 
@@ -108,17 +106,17 @@ class CooSum {
   bool only_negative_zeros_ = true;
 };
 
-// Bytes that a worker collects before they are written.
+// Bytes that a worker collects before it writes them.
 constexpr std::uint64_t kEntryBytes = 256U << 10;
 
-// The elements that are entries; returns how many.
+// Marks the elements that are entries and returns their number.
 std::uint64_t find_entries(const LinearSlab& slab, std::uint64_t code_bytes,
                            std::vector<std::uint64_t>& bits) {
   bits.resize(ceil_div(slab.count, 64));
   return nonzero_bits(slab.codes, code_bytes, slab.count, bits.data());
 }
 
-// Where a COO payload has its parts.
+// Offsets of the parts of a COO payload.
 struct CooPlaces {
   std::uint64_t offset = 0;
   std::uint64_t nnz = 0;
@@ -133,7 +131,7 @@ struct CooPlaces {
   }
 };
 
-// Writes the entries of slabs, as a worker of its own.
+// Writes the entries of slabs; one for each worker.
 class EntryWriter {
  public:
   EntryWriter(const CooPlaces& places, const Dims& dims, ByteSink& sink)
@@ -143,7 +141,7 @@ class EntryWriter {
         most_(std::max<std::uint64_t>(
             1, kEntryBytes / (places.rank * wire::kWord + places.code_bytes))) {}
 
-  // Those of `slab`: `count` from number `first` of all on.
+  // Writes the entries of `slab`: `count` entries, the first of which has number `first`.
   Status write(const LinearSlab& slab, std::uint64_t first, std::uint64_t count) {
     if (find_entries(slab, places_.code_bytes, bits_) != count) return file_changed();
     first_ = first;
@@ -185,7 +183,7 @@ class EntryWriter {
   std::vector<std::uint64_t> bits_;
   Buffer rows_;
   Buffer values_;
-  std::uint64_t first_ = 0;  // of those collected
+  std::uint64_t first_ = 0;  // number of the first collected entry
   std::uint64_t count_ = 0;
 };
 
@@ -215,7 +213,7 @@ Result<CooRun> DenseEntries::next_run() {
   }
 }
 
-// As far as there is room.
+// Collects entries while there is room.
 void DenseEntries::collect() {
   for (; word_ < bits_.size(); ++word_)
     for (std::uint64_t& left = bits_[word_]; left != 0; left &= left - 1) {
@@ -235,7 +233,7 @@ Status DenseEntries::rewind() {
   return {};
 }
 
-// How many of each slab, by all threads.
+// Counts the entries of each slab on all threads.
 Result<EntryCounts> count_dense_entries(const TensorConversion& work) {
   BTF_ASSIGN(CastSlabs slabs, CastSlabs::open(work));
   const std::uint64_t code_bytes = info(work.target.job.to).buffer_bytes();
@@ -252,7 +250,8 @@ Result<EntryCounts> count_dense_entries(const TensorConversion& work) {
   return counts;
 }
 
-// All of them by all threads. Elements of 8 bits and more, a sink with random access.
+// Writes the entries on all threads. Requires elements of at least 8 bits and a sink with random
+// access.
 Result<Losses> write_dense_entries(const TensorConversion& work, ByteSink& sink,
                                    std::uint64_t offset, const EntryCounts& counts) {
   const ConvertTarget& target = work.target;
@@ -294,7 +293,7 @@ void CooSum::add(std::uint64_t code) {
   }
 }
 
-// Which sign a NaN gets from an addition is up to the CPU; here it has none.
+// The sign of a NaN that an addition produces depends on the CPU, so it has none here.
 Number CooSum::value() const {
   if (nan_ || (positive_inf_ && negative_inf_)) return {0, 0, false, Number::Class::nan};
   if (positive_inf_ || negative_inf_) return {0, 0, negative_inf_, Number::Class::infinite};
@@ -308,7 +307,7 @@ std::uint64_t CooSum::encode(LossAccount& account) const {
   const NumberKind kind = info(job_.to).kind;
   const bool integer = kind == NumberKind::signed_integer || kind == NumberKind::unsigned_integer;
   ExactSum::Whole whole;
-  // All 64 bits of an integer may count, where number() keeps its last one for what is lost.
+  // All 64 bits of an integer may be significant, while number() uses its last bit for sticky bits.
   if (integer && sum.kind == Number::Class::finite) {
     whole = sum_.whole(job_.policy.rounding);
     const bool wrap = job_.policy.overflow == Overflow::wrap;
@@ -327,7 +326,7 @@ std::uint64_t CooSum::encode(LossAccount& account) const {
 std::uint64_t CooSum::code(LossAccount& account) const {
   LossAccount one;
   const std::uint64_t code = encode(one);
-  // The encoded sum may be rounded already, so the error is taken from the sum itself.
+  // The encoded sum may already be rounded, so the error is computed from the exact sum.
   one.max_abs = one.max_rel = 0;
   const Number sum = value();
   const Number result = decode_one(job_.to, code);
@@ -358,7 +357,7 @@ AbsentElement cast_absent(const CastJob& job) {
   return absent;
 }
 
-// Boxes of a dense tensor, each filled with what is absent before the entries are put into it.
+// Boxes of a dense tensor, filled with the absent element before entries are stored in them.
 class SummedReader final : public SlabReader {
  public:
   SummedReader(std::unique_ptr<CastEntries> entries, const TensorConversion& work, Losses& account)
@@ -385,7 +384,7 @@ class SummedReader final : public SlabReader {
 
  private:
   CastEntries& entries_;
-  CooFiller filler_;  // of these
+  CooFiller filler_;  // places the entries
   StridedLayout storage_;
   CastJob job_;
   AbsentElement absent_;
@@ -488,7 +487,7 @@ std::unexpected<Error> CastEntries::refuse_in(const CooRun& run) {
   return refuse_element(job_, *index, run.code(i), one);
 }
 
-// This entry and those behind it with the same index.
+// Adds up this entry and the following ones with the same index.
 Status CastEntries::add_up(CooEntry& entry) {
   CooSum sum(job_);
   sum.add(entry.code);
@@ -509,7 +508,7 @@ Status CastEntries::add_up(CooEntry& entry) {
   return {};
 }
 
-// Keys are not indices: not where they are offsets in a stored array.
+// Keys cannot be used, since they may be offsets in a stored array.
 Result<Dims> CastEntries::index_of(const CooEntry& entry) const {
   const std::uint64_t rank = work_.record.dims.size();
   std::vector<std::byte> bytes(rank * wire::kWord);
@@ -541,13 +540,11 @@ ElementSource summed_elements(const TensorConversion& work) {
 
 namespace {
 
-// Conversions whose target is COO.
-
 using wire::kWord;
 
 constexpr std::uint64_t kBlockBytes = 256U << 10;
 
-// Leaves out what is zero once it is cast.
+// Removes entries that are zero after the cast.
 class PrunedEntries final : public CooSource {
  public:
   explicit PrunedEntries(CooSource& entries) : entries_(entries) {}
@@ -564,7 +561,7 @@ class PrunedEntries final : public CooSource {
         std::memcpy(codes + keys_.size() * run.code_bytes, &entry.code, run.code_bytes);
         keys_.push_back(entry.key);
       }
-      // Where they stood in the file nobody asks.
+      // The positions in the file are not needed any more.
       if (!keys_.empty()) return CooRun{keys_.size(), keys_.data(), codes, run.code_bytes};
     }
   }
@@ -577,7 +574,7 @@ class PrunedEntries final : public CooSource {
   Buffer codes_;
 };
 
-// The entries of the result in canonical order, and what casting them lost.
+// The entries of the result in canonical order, and the losses of casting them.
 class Entries {
  public:
   static Result<Entries> open(const TensorConversion& work) {
@@ -604,7 +601,7 @@ class Entries {
   std::unique_ptr<PrunedEntries> pruned_;
 };
 
-// Collects small pieces that follow on one another into large writes.
+// Collects small adjacent pieces into large writes.
 class Appender {
  public:
   Appender(ByteSink& sink, std::uint64_t offset, const Execution& execution)
@@ -618,7 +615,7 @@ class Appender {
     return {};
   }
 
-  // See ByteSink.
+  // See ByteSink::begin_piece().
   Status begin_piece(std::uint64_t bytes) {
     BTF_TRY(flush());
     return sink_.begin_piece(bytes);
@@ -645,7 +642,7 @@ class Appender {
   std::vector<std::byte> bytes_;
 };
 
-// Indices of entries, run by run.
+// Writes the indices of entries run by run.
 class IndexRows {
  public:
   explicit IndexRows(const Dims& dims) : index_(dims), row_(dims.size() * kWord) {}
@@ -667,7 +664,7 @@ class IndexRows {
   std::vector<std::byte> rows_;
 };
 
-// Values of entries, run by run; 4-bit codes two to a byte, whatever their runs.
+// Writes the values of entries run by run; 4-bit codes two to a byte, across runs.
 class Values {
  public:
   explicit Values(DType dtype) : nibbles_(info(dtype).bits < 8) {}
@@ -690,11 +687,11 @@ class Values {
  private:
   bool nibbles_;
   std::vector<std::byte> packed_;
-  std::byte low_{};  // waits for a high one
+  std::byte low_{};  // waits for a high nibble
   bool half_ = false;
 };
 
-// put(run) for all runs; an error if they are not `nnz` entries.
+// Calls put(run) for all runs. An error if they do not have `nnz` entries.
 template <typename Put>
 Status put_entries(CooSource& entries, std::uint64_t nnz, Put&& put) {
   std::uint64_t count = 0;
@@ -726,8 +723,8 @@ Result<EntryCounts> count_entries(const TensorConversion& work) {
 
 namespace {
 
-// Elements that a COO tensor does not store are zero bits, and stay that. Where those are another
-// value in the result, that is a loss like any other.
+// Absent elements are zero bits before and after the cast. If zero bits represent another value in
+// the target's dtype, that counts as a loss.
 Status add_absent(const TensorConversion& work, Losses& losses) {
   if (!work.record.coo) return {};
   const double before = value_double(work.target.job.from, 0);
@@ -764,7 +761,7 @@ Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint
   BTF_TRY(out.put_word(rank));
   BTF_TRY(out.begin_piece(nnz * rank * kWord));
   if (sink.random_access()) {
-    // Both in one walk, which costs more than what is written.
+    // Write both in one pass, since producing the entries costs more than writing them.
     Appender behind(sink, offset + (2 + nnz * rank) * kWord, execution);
     BTF_TRY(behind.put_word(nnz));
     BTF_TRY(put_entries(entries.source(), nnz, [&](const CooRun& run) -> Status {

@@ -1,5 +1,5 @@
-// COO entries on their way to another dtype or layout: cast, summed up where indices repeat, made
-// of dense elements.
+// COO entries converted to another dtype or layout: cast, added up if indices repeat, or made from
+// dense elements.
 #pragma once
 
 #include <memory>
@@ -11,29 +11,27 @@
 
 namespace btf {
 
-// COO entries on their way to another dtype.
-
-// The cast of an element that is not stored: zero bits.
+// The result of casting an element that is not stored, i.e. zero bits.
 struct AbsentElement {
   std::uint64_t code = 0;
   LossAccount one;
 };
 
-// Adds this many of them; an error if the policy forbids what happens to one.
+// Accounts for `count` such elements. An error if the policy forbids what happens to them.
 Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::uint64_t count,
                           Losses& losses);
 
-// The entries of a COO record as the work's target wants them: one for each index, their codes of
-// the target's dtype. Where duplicates are added up, the exact sum is what is cast.
+// The entries of a COO record as the target needs them: one for each index, with codes of the
+// target's dtype. If duplicates are added up, the exact sum is cast.
 class CastEntries final : public CooSource {
  public:
-  // `key` takes indices of the target. Everything that `work` refers to must outlive the result.
+  // `key` maps indices of the target. Everything that `work` refers to must outlive the result.
   static Result<std::unique_ptr<CastEntries>> open(const TensorConversion& work, CooKey key);
 
   Result<CooRun> next_run() override;
   Status rewind() override;
 
-  // The account of the entries since the last call, or rewind().
+  // The losses since the last call or rewind().
   Losses take_account() { return std::exchange(account_, Losses(work_.measures_noise())); }
 
  private:
@@ -53,14 +51,14 @@ class CastEntries final : public CooSource {
   CastJob job_;
   std::unique_ptr<CooSource> entries_;
   CooRun run_;
-  std::uint64_t at_ = 0;  // in it
+  std::uint64_t at_ = 0;  // position in run_
   CooEntry sum_;
   Buffer codes_;
   Losses account_;
 };
 
-// A dense tensor from a COO record whose duplicates are added up: the elements are of the target's
-// dtype already, and accounted for.
+// A dense tensor made from a COO record whose duplicates are added up. The elements already have
+// the target's dtype, and their losses are accounted for.
 ElementSource summed_elements(const TensorConversion& work);
 
 }  // namespace btf

@@ -81,25 +81,23 @@ void CastSlabs::forget_account() {
 
 namespace {
 
-// Conversions whose target is dense, to a file or in memory.
-
-// Elements of a slab in memory whose 4-bit codes go through a buffer: it stays in the caches, and
-// is no fresh memory, which costs more than the cast.
+// Elements of a slab in memory whose 4-bit codes go through a buffer. The buffer stays in the
+// caches; fresh memory would cost more than the cast.
 constexpr std::uint64_t kUnpacked = 64U << 10;
 
-// Targets in memory from here on are written around the caches.
+// Larger targets in memory are written with non-temporal stores.
 constexpr std::uint64_t kLargerThanCaches = 8U << 20;
 
-// In shorter runs a target that is written in order is worth more memory: they get longer with it,
-// and what stands between them is read less often.
+// If runs are shorter, a target that is written in order gets more memory: larger slabs have longer
+// runs, and the data between them is read less often.
 constexpr std::uint64_t kLongRun = 2U << 10;
 
-// One side of a dense conversion: a worker's own way to the elements.
+// The reader and the writer of one worker.
 struct Worker {
   std::unique_ptr<SlabReader> reader;
   std::unique_ptr<SlabWriter> writer;
   Losses account;
-  bool accounted = false;  // by the reader
+  bool accounted = false;  // the reader accounts for losses
   std::uint64_t noise_step = 1;
 };
 
@@ -114,12 +112,12 @@ bool same_order(const StridedLayout& a, const StridedLayout& b) {
 
 bool nibbles(DType dtype) { return info(dtype).bits < 8; }
 
-// `in_order`: slabs must come one behind the other, as they stand in the target.
+// `in_order`: slabs must follow one another as they are stored in the target.
 Division divide(const ElementSource& source, const StridedLayout& storage, DType dtype,
                 bool in_order, const Execution& execution) {
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
   const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
-  // With one buffer of the target.
+  // Includes one buffer for the target.
   const std::uint64_t most_slab = most_slab_bytes(execution, most) * 2 / (source.buffers + 1);
   const SlabSide from{&source.storage, info(source.stored).buffer_bytes()};
   const auto choose = [&](std::uint64_t limit) {
@@ -144,7 +142,8 @@ Status convert_slab(const CastJob& job, std::span<const std::uint64_t> dims, con
     if (written) return {};
   }
   BTF_ASSIGN(const TargetSlab target, worker.writer->begin(box));
-  // Counts of this slab; the largest errors go on, for most casts need only look for larger ones.
+  // The counts of this slab. The largest errors are carried over, since most casts only look for
+  // larger ones.
   LossAccount account;
   account.max_abs = worker.account.max_abs;
   account.max_rel = worker.account.max_rel;
@@ -152,7 +151,7 @@ Status convert_slab(const CastJob& job, std::span<const std::uint64_t> dims, con
   if (forbidden(job.policy, account)) return refuse(job, box, source);
   if (!worker.accounted) {
     worker.account.add(account);
-    // A copy of bits has no noise.
+    // Copied bits have no noise.
     if (worker.account.noise && job.from != job.to)
       slab_noise(job, {box, dims, worker.noise_step}, source, target, *worker.account.noise);
   }
@@ -179,7 +178,7 @@ Result<Losses> run(const Execution& execution, const CastJob& job,
   return account;
 }
 
-// Is each run of the record one of the target, and no more to read than that?
+// Returns true if each run of the record is a run of the target, and nothing else is read.
 bool is_straight(const TensorConversion& work, const StridedLayout& storage) {
   const std::optional<StridedLayout>& target = work.target.storage;
   return target && same_order(storage, *target) && !work.source.compressed() &&
@@ -192,7 +191,7 @@ ElementSource record_elements(const TensorConversion& work) {
   const bool from_coo = work.record.coo.has_value();
   if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
   ElementSource elements;
-  // Entries of a COO source are read as if they stood in the target's storage.
+  // Entries of a COO source are read as if they were stored like the target.
   if (from_coo) {
     elements.storage = *work.target.storage;
   } else {

@@ -1,4 +1,4 @@
-// A record that becomes dense: cast element by element in row-major order, and in slabs on threads.
+// Conversions to a dense tensor: a record cast in row-major order, slab by slab on several threads.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,6 @@
 
 namespace btf {
 
-// A dense record cast element by element, in row-major order and in slabs over threads.
-
 class CastSlabs {
  public:
   // Everything that `work` refers to must outlive the result.
@@ -22,8 +20,8 @@ class CastSlabs {
   std::uint64_t count() const { return slabs_.count(); }
   unsigned workers() const { return slabs_.workers(); }
 
-  // Codes of the target's dtype, valid until the worker's next call. Losses of the cast go to the
-  // account; those that the policy forbids are an error.
+  // Returns codes of the target's dtype, valid until the worker's next call. Losses are added to
+  // the account; an error if the policy forbids them.
   Result<LinearSlab> read(unsigned worker, std::uint64_t slab);
 
   Losses account() const;

@@ -23,13 +23,13 @@ namespace {
 // Bytes written to the temporary file at once: whole frames and whole shuffled blocks.
 constexpr std::uint64_t kChunk = 1U << 20;
 
-// Elements no further apart stay unpacked from one box to the next anyway.
+// Elements that are closer together stay unpacked from one box to the next anyway.
 constexpr std::uint64_t kMinSpan = 6U << 20;
 
-// Pieces as large as a frame are unpacked once each.
+// Pieces of this size or more unpack each frame once.
 constexpr std::uint64_t kFramePiece = 1U << 20;
 
-// Larger pieces of shuffled elements cost little more than others.
+// Larger pieces of shuffled elements are nearly as cheap as plain ones.
 constexpr std::uint64_t kShuffledPiece = 16U << 10;
 
 class SpoolSource final : public ByteSource {
@@ -48,17 +48,17 @@ class SpoolSource final : public ByteSource {
 
 bool shuffled(const TensorInfo& record) { return spec(*record.layout).shuffled(); }
 
-// Below which size pieces are dear; 0: none is.
-std::uint64_t dear_piece(const TensorConversion& work) {
+// Pieces smaller than this are expensive to read; 0 if none are.
+std::uint64_t cheap_piece_bytes(const TensorConversion& work) {
   const TensorInfo& record = work.record;
   if (record.coo || !work.target.storage || !work.target.edits.keeps_all()) return 0;
   if (work.source.frame_count() > 0) return kFramePiece;
   return shuffled(record) ? kShuffledPiece : 0;
 }
 
-// Are boxes read in such pieces from all over the record?
+// Returns true if boxes are read in expensive pieces from all over the record.
 bool reads_pieces(const TensorConversion& work, bool random_access) {
-  const std::uint64_t dear = dear_piece(work);
+  const std::uint64_t dear = cheap_piece_bytes(work);
   if (dear == 0 || work.record.data_bytes < kMinSpan) return false;
   const ElementSource elements = record_elements(work);
   const SlabGrid grid = dense_slabs(elements, *work.target.storage, work.target.job.to,
@@ -71,10 +71,10 @@ bool reads_pieces(const TensorConversion& work, bool random_access) {
   return !box.contiguous() && box.run * bytes < dear && span * bytes >= kMinSpan;
 }
 
-// Bytes as they are, or elements put together again.
-class Pieces {
+// Reads the bytes of a record, unshuffled if needed.
+class PieceReader {
  public:
-  explicit Pieces(const TensorConversion& work)
+  explicit PieceReader(const TensorConversion& work)
       : source_(work.source),
         offset_(work.record.data_offset),
         bytes_(info(*work.record.dtype).buffer_bytes()),
@@ -97,15 +97,15 @@ class Pieces {
   Buffer buffer_;
 };
 
-// False: there is no room.
+// Returns false if there is not enough room.
 Result<bool> unpack(const TensorConversion& work, Spool& spool) {
   const Execution& execution = work.options.execution;
   const std::uint64_t bytes = work.record.data_bytes;
   const std::uint64_t chunks = ceil_div(bytes, kChunk);
-  std::vector<std::unique_ptr<Pieces>> workers(worker_count(execution, chunks, bytes));
-  for (auto& pieces : workers) pieces = std::make_unique<Pieces>(work);
+  std::vector<std::unique_ptr<PieceReader>> workers(worker_count(execution, chunks, bytes));
+  for (auto& pieces : workers) pieces = std::make_unique<PieceReader>(work);
   std::atomic<bool> room = true;
-  // The last byte first: threads may write what is inside.
+  // Write the last byte first, so that threads can write anywhere before it.
   if (!spool.write_at(bytes - 1, std::array{std::byte{0}})) return false;
   BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), chunks,
                         [&](unsigned worker, std::uint64_t number) -> Status {
@@ -137,7 +137,7 @@ Result<std::optional<UnpackedRecord>> UnpackedRecord::make(const TensorConversio
 
 namespace {
 
-// With its bytes shuffled or not, as is wanted and as can be.
+// The layout with or without shuffling, as wanted and as the dtype allows.
 Layout shuffled_or_not(Layout layout, const ConvertOptions& options, DType dtype) {
   const LayoutSpec& row = spec(layout);
   const bool wanted = options.shuffle.value_or(row.shuffled()) && !options.plain;
@@ -145,7 +145,7 @@ Layout shuffled_or_not(Layout layout, const ConvertOptions& options, DType dtype
   return row.shuffled() ? Layout::linear : layout;
 }
 
-// The dtype of a tensor if the options give none.
+// The dtype of the result if the options do not set one.
 DType quantized_dtype(const Quantization& quantization, DType source) {
   if (quantization.dequantize) return can_scale(source) ? DType::float32 : source;
   return quantization.block ? info(*quantization.block).element : source;
@@ -183,7 +183,7 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
     resolved = resolve(target.layout, target.dims, target.job.to);
   }
   if (!resolved) {
-    // A result size beyond 64 bits is not an error in the file.
+    // A result that is too large for 64 bits is not an error in the input file.
     const Error& error = resolved.error();
     if (error.code == ErrorCode::malformed) return fail(ErrorCode::no_space, error.message);
     return std::unexpected(error);

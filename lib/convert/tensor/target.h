@@ -1,5 +1,5 @@
-// What a tensor becomes: only here do the options meet a record. Its losses, and the record without
-// the packing of its codes.
+// What a tensor becomes: the only place where options are applied to a record. Also its losses, and
+// records unpacked from compression.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +36,14 @@ struct Losses : LossAccount {
   }
 };
 
-// The target of a tensor's conversion: only here do options meet a record.
-
-// The target of a tensor's conversion: only here do options meet a record.
+// What a tensor is converted to.
 
 struct ConvertTarget {
   CastJob job;
   Layout layout{};
   EditChain edits;
-  Dims dims;                             // logical, after the edits
-  std::optional<StridedLayout> storage;  // dense targets
+  Dims dims;                             // logical dims after the edits
+  std::optional<StridedLayout> storage;  // for dense targets
   std::optional<std::string> kept;
   std::vector<std::string> objections;
 
@@ -58,7 +56,7 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
 Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptions& options,
                                  std::uint64_t nnz);
 
-// One tensor from a source to a sink.
+// One tensor of a source and its target.
 
 struct TensorConversion {
   const ByteSource& source;
@@ -66,43 +64,45 @@ struct TensorConversion {
   const ConvertTarget& target;
   const ConvertOptions& options;
 
-  // Whether the noise of all elements is asked for.
+  // Returns true if the noise of all elements must be measured.
   bool measures_noise() const { return options.limits.snr.has_value(); }
 };
 
-// Where the elements of a dense target come from.
+// Supplies the elements of a dense target.
 struct ElementSource {
-  StridedLayout storage;           // what is read, for choosing slabs: dims of the target
-  DType stored{};                  // its dtype
-  DType dtype{};                   // of the elements that the readers give
+  StridedLayout
+      storage;  // storage that is read, with the dims of the target; decides how slabs are chosen
+  DType stored{};                  // dtype of `storage`
+  DType dtype{};                   // dtype of the elements that the readers return
   bool in_order = false;           // boxes must be contiguous and ascending in the target
   std::uint64_t last_granule = 1;  // see SlabLimits
   std::uint64_t slab_bytes = SlabLimits{}.bytes;
-  std::uint64_t buffers = 1;     // of the size of a box, that a reader keeps
-  std::uint64_t bytes = 0;       // of input
-  std::uint64_t reported = 0;    // as progress, by who writes the elements
+  std::uint64_t buffers = 1;     // number of box-sized buffers that a reader keeps
+  std::uint64_t bytes = 0;       // bytes of input
+  std::uint64_t reported = 0;    // bytes of progress that the writer of the elements reports
   bool accounted = false;        // the readers count elements and losses themselves
-  bool noise = false;            // is to be measured
-  std::uint64_t noise_step = 1;  // of every so many elements, in row-major order
-  // A worker's own reader; what it loses goes to the account. Both outlived by this source.
+  bool noise = false;            // measure noise
+  std::uint64_t noise_step = 1;  // sample every noise_step-th element in row-major order
+  // Opens a reader for one worker, which adds its losses to the account. This source and the
+  // account must outlive the reader.
   std::function<Result<std::unique_ptr<SlabReader>>(Losses&)> open;
 };
 
-// The elements of the record itself. `work` and what it refers to must outlive the result.
+// The elements of the record itself. `work` and everything it refers to must outlive the result.
 ElementSource record_elements(const TensorConversion& work);
 
-// A tensor in memory, which must be there as long as the result is.
+// The elements of a tensor in memory, which must outlive the result.
 ElementSource memory_elements(const TensorView& view);
 
-// Writes all elements, and zeros where there is padding, to memory: every element must have an
-// offset of its own there, and 4-bit ones must leave no gaps.
+// Writes all elements to memory, and zeros to padding. Every element must have its own offset, and
+// 4-bit elements must have no gaps.
 Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
                                  const MutableTensorView& target, const Execution& execution);
 
-// Is the stored array without gaps, but for padding?
+// Returns true if the stored array has no gaps other than padding.
 bool packed(const StridedLayout& storage);
 
-// The boxes in which a dense target is written; `in_order`: from front to back.
+// The boxes in which a dense target is written; with `in_order`, from front to back.
 SlabGrid dense_slabs(const ElementSource& source, const StridedLayout& storage, DType dtype,
                      bool in_order, const Execution& execution);
 
@@ -111,28 +111,28 @@ Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy
                            const StridedLayout& storage, DType dtype, const Execution& execution,
                            ByteSink& sink, std::uint64_t offset);
 
-// The entries that a sparse result will have.
+// The number of entries of a sparse result.
 struct EntryCounts {
   std::uint64_t all = 0;
-  std::vector<std::uint64_t> by_slab{};  // of a dense source
+  std::vector<std::uint64_t> by_slab{};  // of each slab of a dense source
 };
 
 Result<EntryCounts> count_entries(const TensorConversion& work);
 
-// Writes the payload of a sparse target, which must have this many entries.
+// Writes the payload of a sparse target, which must have exactly these entries.
 Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
                          const EntryCounts& counts);
 
-// A record whose elements are wanted in another order than they are packed in: unpacked once, to a
-// temporary file, where short pieces are read as from any file.
+// A record whose elements are needed in another order than they are packed in: unpacked once to a
+// temporary file, from which short pieces can be read cheaply.
 
 class UnpackedRecord {
  public:
-  // Nothing where it is not worth it, or there is no room. `random_access`: has the sink that?
+  // Unset if it is not worthwhile or if there is no room. `random_access` is that of the sink.
   static Result<std::optional<UnpackedRecord>> make(const TensorConversion& work,
                                                     bool random_access);
 
-  // Instead of that of the file.
+  // Replaces the source of the file.
   const ByteSource& source() const { return *source_; }
   const TensorInfo& record() const { return record_; }
 

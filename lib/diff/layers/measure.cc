@@ -196,9 +196,9 @@ PairQueueLimits queue_limits(const Execution& execution) {
   const std::uint64_t fit = std::max<std::uint64_t>(1, execution.memory / kBuffers);
   return {.workers = static_cast<unsigned>(
               std::min<std::uint64_t>(worker_count(execution, UINT64_MAX, UINT64_MAX), fit)),
-          .most_together = open_files(16),
+          .max_batch = open_files(16),
           .small = 128U << 10,
-          .most_waiting = 4};
+          .max_waiting = 4};
 }
 
 // Gives the tensor golden's dims, if its elements are stored in row-major order.

@@ -245,12 +245,12 @@ class LayerPairing {
     }
     report_.ambiguous = std::move(matches.unclear);
     found_.map = std::move(matches.map);
-    for (const BesideMatch& beside : matches.left_beside) {
+    for (const SubstitutedName& beside : matches.left_substituted) {
       left[beside.number] = false;
       keep_dump(found_.actual_dumps, rest_actual_[beside.number], std::nullopt, true);
       report_.actual_beside.push_back({rest_actual_[beside.number].name, beside.compared});
     }
-    for (const BesideMatch& beside : matches.right_beside) {
+    for (const SubstitutedName& beside : matches.right_substituted) {
       right_[beside.number] = false;
       keep_dump(found_.golden_dumps, rest_golden_[beside.number], std::nullopt, true);
       report_.golden_beside.push_back({rest_golden_[beside.number].name, beside.compared});
@@ -337,7 +337,7 @@ class LayerPairing {
   // a file.
   void place_quantised(const NameMatches& matches) {
     std::unordered_map<std::string, std::uint64_t> layers;
-    const auto place = [&](const std::vector<BesideMatch>& list,
+    const auto place = [&](const std::vector<SubstitutedName>& list,
                            const std::vector<DumpedTensor>& rest, std::string Layer::* name,
                            std::uint64_t LayerPlace::* stored, QuantisedOrder side) {
       constexpr std::uint64_t kShuffled = 4;  // one in this many precedes what it is made from
@@ -346,7 +346,7 @@ class LayerPairing {
         layers.emplace(report_.layers[i].*name, i);
       std::set<std::uint64_t> asked;
       std::set<std::uint64_t> before;
-      for (const BesideMatch& beside : list) {
+      for (const SubstitutedName& beside : list) {
         const DumpedTensor& form = rest[beside.number];
         const auto layer = layers.find(beside.compared);
         if (layer == layers.end() || qdq_name(form.name).form == QdqForm::dequantised_again)
@@ -361,10 +361,10 @@ class LayerPairing {
       found_.store = before.size() * kShuffled > asked.size() ? QuantisedOrder::shuffled : side;
     };
     if (actual_.one_file())
-      place(matches.left_beside, rest_actual_, &Layer::actual, &LayerPlace::actual_stored,
+      place(matches.left_substituted, rest_actual_, &Layer::actual, &LayerPlace::actual_stored,
             QuantisedOrder::actual);
     if (golden_.one_file() && found_.store == QuantisedOrder::none)
-      place(matches.right_beside, rest_golden_, &Layer::golden, &LayerPlace::golden_stored,
+      place(matches.right_substituted, rest_golden_, &Layer::golden, &LayerPlace::golden_stored,
             QuantisedOrder::golden);
   }
 

@@ -392,9 +392,9 @@ TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden, std::string 
   TensorDiff diff;
   (of_golden ? diff.golden : diff.actual) = tensor_of(tensor);
   diff.result = DiffResult::missing;
-  diff.reason = is_beside(note) ? "another form"
-                : of_golden     ? "no actual tensor"
-                                : "no golden tensor";
+  diff.reason = is_substituted(note) ? "another form"
+                : of_golden          ? "no actual tensor"
+                                     : "no golden tensor";
   diff.note = std::move(note);
   return diff;
 }

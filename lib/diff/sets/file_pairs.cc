@@ -10,7 +10,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "formats/io/output.h"
-#include "sets/pairs/given_pairs.h"
+#include "sets/pairs/explicit_pairs.h"
 
 namespace btf {
 
@@ -252,7 +252,7 @@ Status add_explicit_pairs(const SetDiffOptions& options, const TensorSet& actual
     return {};
   pairs.clear();
   for (const std::string& word : options.pairs) {
-    BTF_ASSIGN(const GivenPair given, find_pair(word, actual, golden));
+    BTF_ASSIGN(const ExplicitPair given, find_pair(word, actual, golden));
     BTF_ASSIGN(const auto file, golden.file(given.golden.member));
     BTF_ASSIGN(std::string name, file->name(given.golden.index));
     pairs.push_back({.name = std::move(name),

@@ -11,7 +11,7 @@
 #include "btf/try.h"
 #include "diff/pairs/tensor_pairs.h"
 #include "formats/io/names.h"
-#include "sets/pairs/given_pairs.h"
+#include "sets/pairs/explicit_pairs.h"
 
 namespace btf {
 namespace {
@@ -102,7 +102,8 @@ std::vector<TensorPair> all_of(const TensorPairs& pairs) {
 
 // The selection may find tensors without a partner: "0/*" for 0/xs and 1/xs.
 Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual, const TensorFile& golden,
-                                             const DiffOptions& options, const Picked& picked,
+                                             const DiffOptions& options,
+                                             const PairSelection& picked,
                                              std::vector<TensorPair> pairs) {
   const auto has = [&](const TensorPair& pair) {
     return picked.has(in_set(0, pair.actual), in_set(0, pair.golden));
@@ -144,7 +145,7 @@ Result<NameSelection> NameSelection::of(const SetDiffOptions& asked, const Tenso
   NameSelection selection;
   const std::string& text = asked.tensors.value_or("");
   if (asked.tensors && std::ranges::any_of(pairs, &MemberPair::of_tensors)) {
-    BTF_ASSIGN(selection.picked_, Picked::of(text, actual, golden));
+    BTF_ASSIGN(selection.picked_, PairSelection::of(text, actual, golden));
   }
   selection.given_ = names_tensors(text);
   if (!selection.given_) return selection;
@@ -227,7 +228,7 @@ Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const Tens
     return pair.actual && pair.golden && !pair.tier;
   };
   if (!requested_.tensors || (options.map.empty() && std::ranges::any_of(all, equal))) return false;
-  BTF_ASSIGN(const Picked picked, Picked::of(*requested_.tensors, TensorSet::of(actual),
+  BTF_ASSIGN(const PairSelection picked, PairSelection::of(*requested_.tensors, TensorSet::of(actual),
                                              TensorSet::of(golden), of_sets));
   BTF_ASSIGN(std::vector<TensorPair> pairs,
              picked_pairs(actual, golden, options, picked, std::move(all)));

@@ -13,7 +13,7 @@
 
 #include "btf/set_diff.h"
 #include "diff/sets/file_pairs.h"
-#include "sets/pairs/given_pairs.h"
+#include "sets/pairs/explicit_pairs.h"
 #include "sets/pairs/pairs.h"
 
 namespace btf {
@@ -42,7 +42,7 @@ class NameSelection {
   Selected golden_;
   std::set<std::uint64_t> actual_unreadable_;  // members
   std::set<std::uint64_t> golden_unreadable_;
-  std::optional<Picked> picked_;  // for pairs of tensors
+  std::optional<PairSelection> picked_;  // for pairs of tensors
 };
 
 // Applies the selection, explicit pairs and tolerances of single tensors to the options of a pair

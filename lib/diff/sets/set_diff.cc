@@ -270,8 +270,8 @@ class Comparison {
     constexpr std::size_t kUnreported = 4;
     const std::size_t waiting = workers > 1 ? open_files(kForEach * workers) : 1;
     return {.workers = waiting > 1 ? workers : 1,
-            .most_waiting = waiting,
-            .most_unreported = kUnreported * waiting};
+            .max_waiting = waiting,
+            .max_undelivered = kUnreported * waiting};
   }
 
   Status begin() {

@@ -23,7 +23,7 @@ std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::
 
 class FileSource final : public ByteSource {
  public:
-  // Bytes before `begin` are no part of the source.
+  // Bytes before `begin` are not part of the source.
   FileSource(std::string name, Descriptor fd, const struct stat& state, std::uint64_t begin)
       : name_(std::move(name)),
         fd_(std::move(fd)),
@@ -48,9 +48,9 @@ class FileSource final : public ByteSource {
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
       if (got == 0)
-        return named(
-            fail(ErrorCode::io, "the file was cut while it was read: it now ends before byte " +
-                                    std::to_string(offset + out.size())));
+        return named(fail(ErrorCode::io,
+                          "the file was truncated while it was read: it now ends before byte " +
+                              std::to_string(offset + out.size())));
       out = out.subspan(static_cast<std::size_t>(got));
       offset += static_cast<std::uint64_t>(got);
     }
@@ -69,8 +69,8 @@ class FileSource final : public ByteSource {
   std::optional<FileStamp> stamp() const override { return stamp_of(state_); }
 
  private:
-  // A header is read in several steps, and of small files there is little more: one read of the
-  // system for all of these. What goes wrong shows again where it is wanted.
+  // Headers are read in several steps, and small files have little else, so one system call reads
+  // the beginning. An error here occurs again when the bytes are requested.
   void read_head() {
     constexpr std::uint64_t kHead = 2048;
     head_.resize(std::min(size(), kHead));
@@ -89,7 +89,7 @@ class FileSource final : public ByteSource {
   std::vector<std::byte> head_;  // the first bytes
 };
 
-// A copy that nobody else has.
+// The only user of a spool's content.
 class CopiedSource final : public ByteSource {
  public:
   CopiedSource(std::string name, Spool content, CopyKind kind)
@@ -114,7 +114,7 @@ class CopiedSource final : public ByteSource {
   CopyKind kind_;
 };
 
-// One of several that read the same.
+// One of several readers of the same source.
 class SharedSource final : public ByteSource {
  public:
   explicit SharedSource(std::shared_ptr<const ByteSource> source) : source_(std::move(source)) {}
@@ -187,7 +187,7 @@ class PiecewiseSource final : public ByteSource {
     return piece.begin + std::min(piece.length, end - piece.offset);
   }
 
-  // Pieces of one source mostly stand side by side.
+  // Adjacent pieces usually have the same source.
   Status check_unchanged() const override {
     const ByteSource* last = nullptr;
     for (const Piece& piece : pieces_)
@@ -197,7 +197,7 @@ class PiecewiseSource final : public ByteSource {
   }
 
  private:
-  // The first piece that ends behind the offset.
+  // The first piece that ends after the offset.
   std::size_t piece_at(std::uint64_t offset) const {
     const auto found = std::ranges::upper_bound(
         pieces_, offset, {}, [](const Piece& piece) { return piece.begin + piece.length; });
@@ -313,7 +313,7 @@ class SwappedSource final : public ByteSource {
   }
 
  private:
-  // Elements that are wanted in part, at either end.
+  // Reads elements of which only a part is requested, at either end.
   Status read_parts(std::uint64_t offset, std::uint64_t lead, std::span<std::byte> out) const {
     std::array<std::byte, 8> element{};
     while (!out.empty()) {

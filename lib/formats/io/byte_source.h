@@ -1,4 +1,4 @@
-// Where bytes come from: files, memory, pipes, and parts of other sources.
+// Sources of bytes: files, memory, pipes, and parts of other sources.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,24 +20,22 @@
 
 namespace btf {
 
-// Where bytes come from.
-
-// A frame of a compressed file: its bytes of the content, and what is wrong with it.
+// A frame of a compressed file: its range of the content, and what is wrong with it.
 struct FrameCheck {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   Status status;
 };
 
-// The state of a file, by which changes are detected.
+// The state of a file, used to detect changes.
 struct FileStamp {
   std::uint64_t bytes = 0;
-  std::int64_t changed = 0;  // when it was written last, in nanoseconds
+  std::int64_t changed = 0;  // time of the last modification in nanoseconds
 
   bool operator==(const FileStamp&) const = default;
 };
 
-// Error: bytes do not fit those read before.
+// The error for bytes that do not agree with those read before.
 inline std::unexpected<Error> file_changed() {
   return fail(ErrorCode::io, "the file was changed while it was read");
 }
@@ -49,52 +47,53 @@ class ByteSource {
 
   virtual std::uint64_t size() const = 0;
 
-  // All of `out` or an error: reading past the end is one.
+  // Reads all of `out` or fails, also at the end of the source.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
 
-  // First bytes that are in memory: reading them costs nothing. They stay where they are.
+  // First bytes that are in memory and cost nothing to read. They keep their address.
   virtual std::span<const std::byte> held() const { return {}; }
 
-  // Are these the contents of a compressed file?
+  // Returns true for the content of a compressed file.
   virtual bool compressed() const { return false; }
 
-  // Did it come through a pipe whose end was not waited for? More follows than can be wanted, and
-  // size() is what was read of it.
+  // Returns true if it came through a pipe that was not read to its end, since more follows than
+  // can be needed; size() is then the number of bytes read.
   virtual bool more_follows() const { return false; }
 
-  // Up to where it costs little more to read on from `offset`: the end of the frame that holds it.
+  // How far reading on from `offset` is cheap: the end of the frame that contains it.
   virtual std::uint64_t read_ahead_end(std::uint64_t) const { return size(); }
 
-  // Frames of a compressed file, which can be checked each on its own; 0: there are none.
+  // The number of frames of a compressed file, which can be checked one by one; 0 if there are
+  // none.
   virtual std::uint64_t frame_count() const { return 0; }
-  // Reads one whole. An error: the frame cannot be found.
+  // Reads and checks a whole frame. An error if the frame cannot be found.
   virtual Result<FrameCheck> check_frame(std::uint64_t index) const;
 
-  // An error if the file was changed since it was opened. Ask after the last read.
+  // An error if the file has changed since it was opened. Call it after the last read.
   virtual Status check_unchanged() const = 0;
 
-  // The state of a regular file when it was opened. Nothing: no regular file, or not known.
+  // The state of a regular file when it was opened; unset for other files or if not known.
   virtual std::optional<FileStamp> stamp() const { return std::nullopt; }
 };
 
-// Bytes that are kept for a while. If they are many, in a temporary file without a name, in $TMPDIR
-// (or /tmp): gone when it is closed, however that is.
+// Temporary bytes. If there are many, they are in a file without a name in $TMPDIR (or /tmp), which
+// disappears when it is closed or the process ends in any way.
 
 class Spool {
  public:
-  // In a file. Threads may write to different offsets inside it, and read what is there.
+  // In a file. Threads may write to different offsets before its end, and read what is there.
   static Result<Spool> create();
-  // In memory up to kInMemory bytes.
+  // In memory up to kInMemory bytes, then in a file.
   static Spool in_memory() { return Spool(Descriptor{}); }
   static constexpr std::uint64_t kInMemory = 256U << 10;
 
   Status append(std::span<const std::byte> bytes);
-  // Anywhere; size() counts up to the end of what was written last in the file.
+  // Writes at any offset; size() is the end of the last write in the file.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
   std::uint64_t size() const { return size_; }
 
-  // Bytes that may be kept now in all spools together: others need some too.
+  // The space for new data in all spools together; some is left for other programs.
   static std::uint64_t room();
 
  private:
@@ -102,16 +101,16 @@ class Spool {
   Status move_to_file();
 
   Descriptor fd_;
-  std::vector<std::byte> start_;  // all of it, as long as there is no file
+  std::vector<std::byte> start_;  // all content until there is a file
   std::uint64_t size_ = 0;
 };
 
-// Files as sources of bytes, and copies of what is no file that can be read twice.
+// Files as sources, and copies of inputs that cannot be read twice.
 
 FileStamp stamp_of(const struct stat& status);
 
-// By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
-// Bytes before `begin` are no part of the source. `name` is for errors.
+// Reads by pread, not mmap: a file that is truncated while it is read then gives an error instead
+// of a signal. Bytes before `begin` are not part of the source. `name` is for errors.
 std::unique_ptr<ByteSource> file_source(std::string name, Descriptor fd, const struct stat& state,
                                         std::uint64_t begin);
 
@@ -120,13 +119,13 @@ struct CopyKind {
   bool more_follows = false;
 };
 
-// A copy that nobody else has.
+// Owns the content.
 std::unique_ptr<ByteSource> copied_source(std::string name, Spool content, CopyKind kind);
 
-// One of several that read the same.
+// One of several readers of the same source.
 std::unique_ptr<ByteSource> shared_source(std::shared_ptr<const ByteSource> source);
 
-// Bytes in memory as a source, for who works on files otherwise.
+// Makes bytes in memory a source, for code that reads files.
 
 class MemorySource final : public ByteSource {
  public:
@@ -148,32 +147,30 @@ class MemorySource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-// Bytes that come from several places, as one source: parts of files, or of what other sources make
-// of them (turned round, unpacked, decoded).
+// Bytes of several places as one source: parts of files, or of data made from them (byte-swapped,
+// unpacked, decoded).
 
 struct Piece {
-  std::uint64_t begin = 0;  // in the whole
+  std::uint64_t begin = 0;  // offset in the combined source
   std::uint64_t length = 0;
   std::shared_ptr<const ByteSource> source;
-  std::uint64_t offset = 0;  // in the source
+  std::uint64_t offset = 0;  // offset in `source`
 };
 
-// In ascending order, none over another; between them there may be gaps, which cannot be read. Each
-// lies within its source. An error: they are not so.
+// Pieces must be ascending without overlap, and each within its source, else an error. Gaps between
+// them cannot be read.
 Result<std::unique_ptr<ByteSource>> piecewise_source(std::vector<Piece> pieces);
 
-// Big-endian elements as little-endian ones.
-
-// From byte `first` to the end of the source, elements of `width` bytes (2, 4 or 8) are turned
-// round as they are read. The source outlives the result.
+// Reads big-endian elements as little-endian ones: from byte `first` to the end of the source,
+// elements of `width` bytes (2, 4 or 8) are byte-swapped. The source must outlive the result.
 std::unique_ptr<ByteSource> swapped_source(const ByteSource& source, std::uint64_t first,
                                            std::uint64_t width);
 
-// A part of a source that is held: small things that stand side by side cost one read for many.
+// Buffers a part of a source, so that small adjacent objects cost one read.
 
 class Window {
  public:
-  // Nothing at or behind `end` is read, which lies inside the source.
+  // Nothing at or after `end` is read, which must be within the source.
   Window(const ByteSource& source, std::uint64_t end) : source_(source), end_(end) {}
 
   // [offset, offset + length) must lie before the end, and length within kBytes.
@@ -192,9 +189,9 @@ class Window {
   static constexpr std::uint64_t kBytes = 4096;
 
  private:
-  // Bytes after those asked for are read ahead; failing to read them is no error.
+  // Reads ahead of the requested bytes; a failure there is not an error.
   Status move_to(std::uint64_t offset, std::uint64_t length) {
-    held_ = 0;  // until the read has succeeded
+    held_ = 0;  // until the read succeeds
     begin_ = offset;
     bytes_.resize(kBytes);
     const std::uint64_t last = offset + std::max<std::uint64_t>(length, 1) - 1;
@@ -212,13 +209,13 @@ class Window {
   const ByteSource& source_;
   std::uint64_t end_;
   std::uint64_t begin_ = 0;
-  std::uint64_t held_ = 0;  // bytes from there on
+  std::uint64_t held_ = 0;  // bytes buffered from begin_ on
   std::vector<std::byte> bytes_;
 };
 
-// A source of which small parts are read, one near the other: one read of the system for many.
+// A source for reading small, nearby parts: one system call reads many.
 
-// Not for several threads at once. The source outlives it.
+// Not for several threads at once. The wrapped source must outlive it.
 class WindowSource final : public ByteSource {
  public:
   explicit WindowSource(const ByteSource& source)

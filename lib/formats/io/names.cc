@@ -39,7 +39,7 @@ Result<std::optional<std::pair<std::uint64_t, std::uint64_t>>> find_same_names(
   for (auto run = hashed.begin(); run != hashed.end();) {
     const auto run_end = std::find_if(
         run, hashed.end(), [&](const HashedName& name) { return name.hash != run->hash; });
-    // Different names of one hash are as good as never there unless somebody made them so.
+    // Different names with equal hashes practically never occur unless someone constructed them.
     std::map<std::string, std::uint64_t> texts;
     for (auto name = run; run_end - run > 1 && name != run_end; ++name) {
       BTF_ASSIGN(std::string text, name_at(source, names[name->number]));

@@ -1,4 +1,4 @@
-// An output of text: by the rules of every output (byte_sink.h), but a terminal may have it.
+// Sinks for files, pipes and descriptors, and the place of an output.
 #include "formats/io/output.h"
 
 #include <dirent.h>
@@ -69,7 +69,7 @@ class StreamSink final : public ByteSink {
 
 class BufferedSink final : public ByteSink {
  public:
-  explicit BufferedSink(ByteSink& sink) : sink_(sink) { bytes_.reserve(kMost); }
+  explicit BufferedSink(ByteSink& sink) : sink_(sink) { bytes_.reserve(kMaxBuffered); }
 
   bool random_access() const override { return sink_.random_access(); }
 
@@ -78,7 +78,7 @@ class BufferedSink final : public ByteSink {
     const bool large = bytes.size() >= kLarge;
     if (large && random_access()) return sink_.write_at(offset, bytes);
     const std::scoped_lock lock(mutex_);
-    if (large || offset != begin_ + bytes_.size() || bytes_.size() + bytes.size() > kMost) {
+    if (large || offset != begin_ + bytes_.size() || bytes_.size() + bytes.size() > kMaxBuffered) {
       BTF_TRY(flush());
       begin_ = offset;
     }
@@ -94,7 +94,7 @@ class BufferedSink final : public ByteSink {
 
  private:
   static constexpr std::size_t kLarge = 64U << 10;
-  static constexpr std::size_t kMost = 256U << 10;
+  static constexpr std::size_t kMaxBuffered = 256U << 10;
 
   Status flush() {
     if (bytes_.empty()) return {};
@@ -158,8 +158,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// N of what is called /proc/self/fd/N or, by a link that has been followed, /dev/fd/N. Opening it
-// would give a file of its own, which begins at byte 0 and knows of no >>.
+// N for a path that is /proc/self/fd/N or, through a link that has been followed, /dev/fd/N.
+// Opening such a path would create a new file description, which starts at byte 0 and ignores ">>".
 std::optional<int> named_descriptor(const fs::path& path) {
   const std::string name = path.filename().string();
   const auto number = parse_number<int>(name);
@@ -187,14 +187,14 @@ bool look_at(const OutputPlace& place, struct stat& state) {
                           : ::stat(place.path.c_str(), &state) == 0;
 }
 
-// A disk by its own number, whichever node in /dev names it.
+// A disk is identified by its own number, whichever node in /dev refers to it.
 std::optional<FileIdentity> identity_of(const struct stat& state) {
   if (S_ISREG(state.st_mode)) return FileIdentity(state.st_dev, state.st_ino);
   if (S_ISBLK(state.st_mode)) return FileIdentity(state.st_rdev, 0);
   return std::nullopt;
 }
 
-// The error that rename() would give for the old file at the end.
+// The error that rename() would later give for the old file.
 Status check_replaceable(const fs::path& file, const struct stat& old) {
   struct statx state{};
   if (::statx(AT_FDCWD, file.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &state) == 0 &&
@@ -203,8 +203,8 @@ Status check_replaceable(const fs::path& file, const struct stat& old) {
         ErrorCode::io, EBUSY,
         "is a mount point, which a finished file cannot replace; redirect standard output to it "
         "to write in place");
-  // Whoever wants to remove a directory needs the same permissions (of the directory, of its sticky
-  // bit, by the file's attributes), and is asked for them before it is seen that this is none.
+  // rmdir() checks the same permissions (of the directory, its sticky bit, the file's attributes)
+  // before it notices that this is not a directory.
   if (::rmdir(file.c_str()) == 0 || (errno != EPERM && errno != EACCES)) return {};
   auto failure = system_failure("replace it");
   struct stat directory{};
@@ -226,7 +226,7 @@ Status check_file(const OutputPlace& place) {
   return check_replaceable(place.path, *place.old);
 }
 
-// The descriptor or the path that it comes to, behind all symbolic links.
+// The descriptor or path that remains after following all symbolic links.
 Result<OutputPlace> follow(const std::string& path) {
   OutputPlace place;
   place.path = path;
@@ -277,7 +277,7 @@ std::optional<FileIdentity> output_identity(const std::string& path) {
   const auto place = follow(path);
   struct stat state{};
   if (!place || !look_at(*place, state)) return std::nullopt;
-  // What cannot be written cannot be overwritten.
+  // A descriptor that cannot be written cannot be overwritten.
   if (place->descriptor && !check_descriptor(*place->descriptor)) return std::nullopt;
   return identity_of(state);
 }
@@ -304,7 +304,7 @@ bool same_place(const std::string& one, const std::string& other) {
   if (!first || !second) return false;
   if (first->descriptor && first->descriptor == second->descriptor) return true;
   if (!first->descriptor && !second->descriptor) {
-    // Devices and pipes are written by several as they come.
+    // Devices and pipes may be written by several processes.
     struct stat state{};
     if (look_at(*first, state) && !S_ISREG(state.st_mode)) return false;
     const auto spot = output_spot(one);
@@ -341,8 +341,9 @@ std::string output_name(const std::string& path) { return path == "-" ? "standar
 
 namespace {
 
-// Mode bits that a new file must not have. The system tells the umask only by setting it, for all
-// threads, so /proc is read first; without it, their new files are meanwhile for the owner only.
+// Mode bits that a new file must not have. The umask can only be read by setting it, for all
+// threads, so /proc is read first. Without /proc, files created meanwhile by other threads are
+// accessible to the owner only.
 mode_t current_umask() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -362,11 +363,12 @@ bool is_at(const char* path, int fd) {
          named.st_ino == open.st_ino;
 }
 
-// For as long as it is open. Where the file system has no locks, nobody removes anything there.
+// The lock lasts until the file is closed. On file systems without locks, nobody removes unfinished
+// files.
 bool lock(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
 
 void remove_if_left(const fs::path& path) {
-  // For writing too, without which some file systems give no lock.
+  // Opened for writing too, since some file systems require that for locks.
   const Descriptor fd(
       ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat state{};
@@ -376,8 +378,8 @@ void remove_if_left(const fs::path& path) {
   if (lock(fd.get()) && is_at(path.c_str(), fd.get())) ::unlink(path.c_str());
 }
 
-// A file without a name where the file system can (nothing is left behind whatever happens), else
-// one with a temporary name.
+// Writes a file without a name if the file system supports it, so that nothing remains whatever
+// happens; else a file with a temporary name.
 class ReplacingSink final : public ByteSink {
  public:
   ReplacingSink(std::string name, const OutputPlace& place, bool nameless, bool sync)
@@ -393,14 +395,14 @@ class ReplacingSink final : public ByteSink {
   }
 
   Status open() {
-    // The name comes by way of /proc, so without it there is no use in a nameless file.
+    // The file is named through /proc, so without it a nameless file is useless.
     if (nameless_ && ::access("/proc/self/fd", X_OK) == 0)
       fd_ = Descriptor(::open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
     if (fd_.open()) return {};
     const bool created = with_random_name([this](const char* path) {
       fd_ = Descriptor(::open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
       if (!fd_.open()) return false;
-      // Before it was locked it may have been taken for one that was left.
+      // Before it was locked, another process may have removed it as left over.
       const bool locked = lock(fd_.get()) || errno != EWOULDBLOCK;
       if (locked && is_at(path, fd_.get())) return true;
       errno = EEXIST;
@@ -420,7 +422,7 @@ class ReplacingSink final : public ByteSink {
                                   " bytes, the file system has " + std::to_string(*bytes) +
                                   " left");
     }
-    // Makes writing cheaper and tells of a full disk at once; not every file system can.
+    // Makes writing cheaper and detects a full disk at once; not every file system supports it.
     if (size > 0 && ::fallocate(fd_.get(), 0, 0, static_cast<off_t>(size)) != 0 &&
         errno != EOPNOTSUPP && errno != ENOSYS && errno != EINTR)
       return system_failure("reserve " + std::to_string(size) + " bytes");
@@ -452,7 +454,7 @@ class ReplacingSink final : public ByteSink {
     return std::unexpected(error.error().in_file(name_));
   }
 
-  // Calls create(path) with names that may be taken until one is not. False: see errno.
+  // Calls create(path) with random names until one is free. Returns false with errno set.
   template <typename Create>
   bool with_random_name(Create&& create) {
     for (int attempt = 0; attempt < 100; ++attempt) {
@@ -477,7 +479,7 @@ class ReplacingSink final : public ByteSink {
       if (::rename(temporary_.c_str(), target_.c_str()) != 0) return system_failure("rename");
       temporary_.clear();
     }
-    // Its lock goes with it, so it has its own name before.
+    // Closing the file releases its lock, so it gets its final name first.
     if (!fd_.close()) return system_failure("close");
     if (sync_) {
       const Descriptor directory(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -487,8 +489,9 @@ class ReplacingSink final : public ByteSink {
     return {};
   }
 
-  // Only root may give a file away, and a user only to groups of their own. Who is no longer the
-  // owner must not lend their rights to whoever runs the file.
+  // Only root may change the owner of a file, and users may only change the group to one of theirs.
+  // If the owner changes, the file must not keep mode bits that let others run it with the new
+  // owner's rights.
   Status keep_owner_and_mode() const {
     mode_t mode = old_->st_mode & 07777;
     struct stat now{};
@@ -502,7 +505,7 @@ class ReplacingSink final : public ByteSink {
           return system_failure("set the group");
       }
     }
-    // Last, as a change of owner takes bits away.
+    // Done last, since changing the owner clears mode bits.
     if (::fchmod(fd_.get(), mode) != 0) return system_failure("set the mode");
     return {};
   }
@@ -512,9 +515,9 @@ class ReplacingSink final : public ByteSink {
     return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
   }
 
-  // Where nothing is to be replaced it gets its name in one step. No call of the system gives a
-  // file without a name that of another one, so in place of an old file there are two: linkat() and
-  // rename(), and a process that is killed between them leaves the temporary name.
+  // A new file gets its name in one step. No system call replaces another file by one without a
+  // name, so to replace an old file linkat() and rename() are needed, and a process that is killed
+  // between them leaves the temporary name.
   bool appears_at_once() const { return !old_ && link_to(target_.c_str()); }
 
   Status give_name() {
@@ -527,7 +530,7 @@ class ReplacingSink final : public ByteSink {
   std::string name_;
   fs::path target_;
   fs::path directory_;
-  std::optional<struct stat> old_;  // of the file that is replaced
+  std::optional<struct stat> old_;  // the file to be replaced
   bool nameless_;
   bool sync_;
   Descriptor fd_;
@@ -584,7 +587,7 @@ class PlainFile {
     return file;
   }
 
-  // Less than `out` holds: the file ends.
+  // Returns less than `out` holds at the end of the file.
   Result<std::size_t> read(std::span<char> out) {
     std::size_t done = 0;
     while (done < out.size()) {
@@ -635,7 +638,7 @@ std::unexpected<Error> about(const std::string& path, const Error& error) {
 
 Result<std::string> output_path(const std::string& output, const std::string& input) {
   std::error_code unknown;
-  // A slash at the end says that it is one, or is to become one.
+  // A slash at the end means that it is a directory or will become one.
   if (output == "-" || (!output.ends_with('/') && !fs::is_directory(output, unknown)))
     return output;
   if (input == "-")
@@ -643,9 +646,9 @@ Result<std::string> output_path(const std::string& output, const std::string& in
                           "is a directory, and standard input gives no file name"});
   const fs::path path = fs::path(output) / fs::path(input).filename();
   if (fs::equivalent(path, input, unknown))
-    return about(path.string(),
-                 {ErrorCode::invalid_argument,
-                  "is the input itself, which only an output of the same name replaces"});
+    return about(path.string(), {ErrorCode::invalid_argument,
+                                 "is the input itself under another name; only an output with the "
+                                 "input's own path may replace it"});
   return path.string();
 }
 

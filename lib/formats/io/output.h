@@ -1,5 +1,5 @@
-// Where bytes go: sinks, the kind of file at an output path, and a file that is replaced as a
-// whole. Here and in byte_source.h are the only system calls on files.
+// Sinks of bytes, the kind of file at an output path, and replacing a file as a whole. Here and in
+// byte_source.h are the only system calls on files.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@
 
 namespace btf {
 
-// Shared by reading and writing files: a descriptor that closes itself, errno in words.
+// A descriptor that closes itself, and errno as text, shared by reading and writing files.
 
 class Descriptor {
  public:
@@ -39,7 +39,7 @@ class Descriptor {
 
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
-  // Closes and says whether the system had something to complain about.
+  // Closes the descriptor and returns false on errors.
   bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
@@ -58,7 +58,7 @@ inline std::unexpected<Error> system_failure(std::string_view what) {
   return std::unexpected(std::move(error));
 }
 
-// The same where this program finds, before the system does, what it will refuse.
+// The same for conditions that this program detects before the system does.
 inline std::unexpected<Error> system_failure(ErrorCode code, int number, std::string message) {
   Error error{code, std::move(message)};
   error.system = number;
@@ -70,29 +70,29 @@ inline std::string temporary_directory() {
   return directory != nullptr && *directory != '\0' ? directory : "/tmp";
 }
 
-// Where bytes go. A regular file appears under its name whole, in commit(), or not at all.
+// A sink of bytes. A regular file appears under its name as a whole in commit(), or not at all.
 
 struct SinkOptions {
   std::uint64_t size = 0;  // bytes that will be written, known before the first one
-  bool sync = false;       // survive a power cut: fsync the file and its directory in commit()
-  // So many entries of the directory are looked at for what killed runs have left, which is
-  // removed.
+  bool sync = false;  // fsync the file and its directory in commit(), to survive a power failure
+  // How many entries of the directory are examined for unfinished files of killed processes, which
+  // are removed.
   std::uint64_t tidied = 65536;
 };
 
 // Errors name the file.
 class ByteSink {
  public:
-  virtual ~ByteSink() = default;  // without commit(): the path keeps what it held
+  virtual ~ByteSink() = default;  // without commit(), the path keeps its old content
 
-  // False: offsets must follow on one another (a pipe, a device, stdout).
+  // Returns false if offsets must be consecutive (a pipe, a device, stdout).
   virtual bool random_access() const = 0;
 
-  // Several threads may write to different offsets when random_access().
+  // Several threads may write to different offsets if random_access().
   virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 
-  // Announces that the next bytes, about this many up to the next call, will be read together and
-  // often without those around them. Only a sink that compresses uses it.
+  // Announces that the next bytes, about this many until the next call, will be read together and
+  // often without their neighbours. Only used by a sink that compresses.
   virtual Status begin_piece(std::uint64_t) { return {}; }
 
   // Nothing may be written afterwards.
@@ -100,85 +100,86 @@ class ByteSink {
 };
 
 // "-" is stdout. Anything but a regular file (a pipe, /dev/null) is written in place; a terminal is
-// refused. A symbolic link is followed: its target is replaced and the link stays. Refuses a size
-// that the file system has no room for, before a byte is written.
+// refused. If the path is a symbolic link, its target is replaced and the link stays. Refuses a
+// size that exceeds the free space of the file system before anything is written.
 Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options);
 
-// Passes everything on to `sink`, but small writes that follow on one another as one. commit()
-// passes on what is left; the sink itself is not committed by it. Pieces are not passed on: what
-// compresses gathers by itself.
+// Forwards writes to `sink`, combining small consecutive ones. commit() forwards the rest but does
+// not commit `sink`. Pieces are not forwarded, since a compressing sink does its own buffering.
 std::unique_ptr<ByteSink> buffer_small_writes(ByteSink& sink);
 
-// The kind of file that an output's path names, and whether it can be written: known at the start.
+// The kind of file at an output path, and whether it can be written, determined before the work
+// starts.
 
-// A descriptor, or a path that is written in place, both front to back; else a file that appears
-// whole.
+// A descriptor or a path that is written in place, both from front to back; otherwise a file that
+// appears as a whole.
 struct OutputPlace {
   std::optional<int> descriptor{};   // of this process: "-", /dev/stdout, /dev/fd/N
   bool in_place = false;             // `path` is a pipe, a device, a socket
-  std::filesystem::path path{};      // behind all symbolic links
-  std::optional<struct stat> old{};  // of the file that is replaced
+  std::filesystem::path path{};      // after following all symbolic links
+  std::optional<struct stat> old{};  // the file to be replaced
 };
 
-// Changes nothing. An error is not yet named after the path.
+// Changes nothing. The error does not contain the path yet.
 Result<OutputPlace> find_output(const std::string& path);
 
-// The descriptor of this process that the path names, if it names one.
+// The descriptor of this process that the path refers to, if any.
 std::optional<int> output_descriptor(const std::string& path);
 
-// A file by what it is, and not by its name: device and inode of a regular file or a disk.
+// Identifies a file independent of its name: device and inode of a regular file or a disk.
 using FileIdentity = std::pair<dev_t, ino_t>;
 
-// Nothing: there is none yet, or it is a pipe, a terminal or the like.
+// Unset if there is no file yet, or if it is a pipe, a terminal or the like.
 std::optional<FileIdentity> output_identity(const std::string& path);
 std::optional<FileIdentity> input_identity(const std::string& path);
 
-// Where an output goes, be it there or not: its directory by what it is, and its name in there.
-// Nothing: a descriptor, or the directory is not there.
+// The place of an output, whether it exists or not: the identity of its directory, and its name
+// there. Unset for a descriptor or if the directory does not exist.
 std::optional<std::pair<FileIdentity, std::string>> output_spot(const std::string& path);
 
-// Do they lead to one place? Two names of a file are two places, but where it is written by way of
-// a descriptor.
+// Returns true if both lead to the same place. Two names of one file are two places, unless it is
+// written through a descriptor.
 bool same_place(const std::string& one, const std::string& other);
 
-// Is the file itself written, and not replaced?
+// Returns true if the file is written in place and not replaced.
 bool in_place(const std::string& path);
 
-// A file of the input may be replaced by an output, once that is whole. What is written in place,
-// as a descriptor of the process is, would be overwritten while it is read. Can it be so at all?
+// An input may be replaced by an output once that is complete, but what is written in place, as a
+// descriptor is, would be overwritten while it is read. Returns true if that is possible for this
+// output.
 bool may_write_over(const std::string& output);
 
-// An error that names both, if it is one of these files.
+// An error that names both if the output is one of these files.
 Status check_written_over(const std::string& output, std::span<const std::string> inputs);
 
-// How messages call it.
+// The output's name in messages.
 std::string output_name(const std::string& path);
 
-// A file that appears under its name whole, in commit(), or not at all.
+// A file that appears under its name as a whole in commit(), or not at all.
 
-// For a path that is no descriptor and not written in place. `name` is for messages. Until it is
-// finished it has no name; where that cannot be, or is not wanted, a temporary one.
+// For a path that is not a descriptor and not written in place. `name` is for messages. Until it is
+// complete it has no name, or a temporary one if that is not possible or not wanted.
 Result<std::unique_ptr<ByteSink>> replacing_sink(std::string name, const OutputPlace& place,
                                                  const SinkOptions& options, bool nameless = true);
 
-// 16 random hexadecimal digits, for names that nobody else has; nothing: see errno.
+// 16 random hexadecimal digits, for unique names; unset on errors, see errno.
 std::optional<std::string> random_digits();
 
-// Is it the name of an output that is not finished, ".btf-0123456789abcdef"? Whoever writes one has
-// it locked (flock), so one that is not was left by a process that was killed.
+// Returns true for names of unfinished outputs, ".btf-0123456789abcdef". A process that writes one
+// holds a lock (flock), so an unlocked file was left by a process that was killed.
 bool is_unfinished(std::string_view file_name);
 
-// Removes those of the directory that no process holds and that are the user's own. At most so many
-// entries of it are looked at.
+// Removes unfinished files of the directory that no process has locked and that belong to the user.
+// Examines at most `most_entries` entries.
 void remove_unfinished(const std::filesystem::path& directory, std::uint64_t most_entries);
 
-// Two files, byte for byte.
+// Compares two files byte by byte.
 
 // Which files end at the offset.
 enum class FileEnd : std::uint8_t { both, neither, left, right };
 
 struct ByteDifference {
-  std::uint64_t offset = 0;  // of the first byte that differs
+  std::uint64_t offset = 0;  // of the first different byte
   FileEnd end = FileEnd::both;
 };
 

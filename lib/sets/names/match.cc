@@ -1,4 +1,4 @@
-// A prefix that all names of one list have and those of another do not: "module.", "0/".
+// Pairs names of two lists by tiers, by a common prefix, and by maps.
 #include "sets/names/match.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct NamePrefix {
 
 using Names = std::vector<std::string_view>;
 
-// Each costs a look at all names.
+// Each candidate prefix costs a pass over all names.
 constexpr std::size_t kMaxPrefixes = 16;
 
 bool ends_part(char c) {
@@ -36,7 +36,7 @@ bool ends_part(char c) {
   return kMarks.contains(c);
 }
 
-// Where a part ends that all names begin with, and something is left of each.
+// Positions after which all names have a remaining part, where a common part of them ends.
 std::vector<std::size_t> common_prefixes(const Names& names) {
   std::vector<std::size_t> ends;
   if (names.empty()) return ends;
@@ -51,8 +51,8 @@ std::vector<std::size_t> common_prefixes(const Names& names) {
   return ends;
 }
 
-// Keys that one name has, as hashes, sorted: that two are equal by chance only makes another prefix
-// be tried.
+// The hashes of keys that only one name has, sorted. A collision only causes another prefix to be
+// tried.
 std::vector<std::size_t> single_keys(const Names& names, NameKey key, std::size_t left_out) {
   std::vector<std::size_t> keys;
   keys.reserve(names.size());
@@ -81,8 +81,8 @@ std::uint64_t in_common(const std::vector<std::size_t>& a, const std::vector<std
   return count;
 }
 
-// The one without which most names have a partner, by their keys. Nothing: there is none, or
-// several are as good.
+// The prefix without which most names have a partner with an equal key. Unset if there is none or
+// if several are equally good.
 std::optional<NamePrefix> find_prefix(const Names& left, const Names& right, NameKey key) {
   std::uint64_t most = 0;
   std::optional<NamePrefix> found;
@@ -102,13 +102,13 @@ std::optional<NamePrefix> find_prefix(const Names& left, const Names& right, Nam
   return found;
 }
 
-// std::regex takes stack for each character, of a name and of an expression.
+// std::regex uses stack for each character of the name and of the expression.
 constexpr std::size_t kLongestMatched = 4096;
 constexpr std::size_t kLongestPattern = 4096;
 
-// By a search whose time grows with the length of a name, and not exponentially as that of one that
-// goes back and tries again: "(a+)+b" on forty letters would take hours. An expression that refers
-// to a group of its own can only be searched for by the latter.
+// Uses a search whose time is linear in the length of the name instead of backtracking, which would
+// take hours for "(a+)+b" on forty letters. Expressions with back references can only be searched
+// for by backtracking.
 std::regex compiled(const std::string& pattern) {
 #ifdef __GLIBCXX__
   try {
@@ -120,8 +120,8 @@ std::regex compiled(const std::string& pattern) {
   return std::regex(pattern);
 }
 
-// Does a count, as in "a{2,3}", or the number of a group have more digits than std::regex can
-// count?
+// Returns true if a count, as in "a{2,3}", or a group number has more digits than std::regex can
+// hold.
 bool counts_too_far(std::string_view pattern) {
   constexpr std::size_t kMaxDigits = 4;
   constexpr std::string_view kDigits = "0123456789";
@@ -161,7 +161,7 @@ class MapSide {
     return at->second.front();
   }
 
-  // Why only() has none.
+  // Explains why only() returns nothing.
   std::string lack(const std::string& name) const {
     const auto at = numbers_.find(name);
     if (at == numbers_.end()) return std::string(title_) + " has no '" + name + "'";
@@ -206,7 +206,7 @@ class MapReading {
     if (!r) why += right_.lack(line.golden);
   }
 
-  // A pattern stands for many names: one without a partner is reported only if none has one.
+  // A pattern matches many names. A name without a partner is reported only if none has one.
   void take_pattern(const NameRule& line) {
     const std::regex regex = compiled(line.actual);
     std::uint64_t matches = 0;
@@ -217,19 +217,19 @@ class MapReading {
       if (name.size() > kLongestMatched || !std::regex_search(name, regex)) continue;
       ++matches;
       if (left_.taken(l)) {
-        used = true;  // a surer line has it
+        used = true;  // a line with higher precedence has paired it
         continue;
       }
       const std::string other = std::regex_replace(name, regex, line.golden);
       const auto r = right_.only(other);
-      const std::string makes = "it makes '" + other + "' of '" + name + "'";
+      const std::string makes = "it turns '" + name + "' into '" + other + "'";
       if (r && !right_.taken(*r)) {
         take(l, *r);
         used = true;
       } else if (r) {
-        unused_.try_emplace(line.line, makes + ", and another name has that partner");
+        unused_.try_emplace(line.line, makes + ", which is paired with another name");
       } else if (partnerless.empty()) {
-        partnerless = makes + ", and " + right_.lack(other);
+        partnerless = makes + ", but " + right_.lack(other);
       }
     }
     if (matches == 0)
@@ -299,8 +299,8 @@ class MapParser {
       return wrong("expected ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/, found '" +
                    std::string(line) + "'");
     if (parts[0].size() > kLongestPattern)
-      return wrong("a regular expression of " + std::to_string(parts[0].size()) +
-                   " bytes, of at most " + std::to_string(kLongestPattern));
+      return wrong("the regular expression has " + std::to_string(parts[0].size()) +
+                   " bytes; at most " + std::to_string(kLongestPattern) + " are supported");
     if (counts_too_far(parts[0]))
       return wrong("'" + parts[0] + "' repeats something more than 9999 times");
     try {
@@ -308,7 +308,7 @@ class MapParser {
     } catch (const std::regex_error&) {
       return wrong("'" + parts[0] + "' is not a regular expression");
     }
-    // As sed and Python write it, and a name may hold.
+    // sed and Python write groups like this, but a name may contain it too.
     for (std::size_t i = 0; i + 1 < parts[1].size(); ++i)
       if (parts[1][i] == '\\' && parts[1][i + 1] >= '0' && parts[1][i + 1] <= '9')
         return wrong("'" + parts[1].substr(i, 2) + "' in the replacement '" + parts[1] +
@@ -344,8 +344,8 @@ namespace {
 using Numbers = std::vector<std::uint64_t>;
 using ByKey = std::unordered_map<std::string, Numbers>;
 
-// The forms that a quantised side has of a tensor, by the tensor's name; those of tensors that it
-// has in no other form than their own are left out.
+// The forms of a tensor that a quantised side has, by the name of the tensor. Tensors that only
+// have their plain form are left out.
 struct Form {
   QdqForm form{};
   std::uint64_t number = 0;
@@ -363,7 +363,7 @@ Families families_of(std::span<const std::string> names, const std::vector<bool>
   }
   const auto add = [&](bool plain) {
     for (std::uint64_t i = 0; i < names.size(); ++i) {
-      // Two tensors of one name cannot be told apart.
+      // Two tensors with the same name cannot be distinguished.
       if (!free[i] || times[names[i]] > 1) continue;
       if ((forms[i].form == QdqForm::plain) != plain) continue;
       if (!plain || families.contains(forms[i].base))
@@ -405,7 +405,7 @@ class Matching {
     bool exact = true;
     for (const TierRow& row : tier_rows()) {
       if (row.tier != PairTier::exact && std::exchange(exact, false)) {
-        // Beside equal names it is the least sure.
+        // With equal names present, the prefix is the least reliable criterion.
         if (options_.lists == NameLists::whole && !any_equal()) by_prefix();
         complete(left_forms_, left_free_);
         complete(right_forms_, right_free_);
@@ -422,12 +422,12 @@ class Matching {
     NameMatches matches;
     matches.pairs = std::move(pairs_);
     matches.map = std::move(map_);
-    std::unordered_set<std::uint64_t> told;  // of left, at a surer tier
+    std::unordered_set<std::uint64_t> reported;  // left names reported at a stricter tier
     for (auto& [tier, lefts, rights] : unclear_) {
       std::erase_if(lefts, [&](std::uint64_t l) { return !left_free_[l]; });
       std::erase_if(rights, [&](std::uint64_t r) { return !right_free_[r]; });
-      if (lefts.empty() || rights.empty() || told.contains(lefts.front())) continue;
-      told.insert(lefts.begin(), lefts.end());
+      if (lefts.empty() || rights.empty() || reported.contains(lefts.front())) continue;
+      reported.insert(lefts.begin(), lefts.end());
       matches.unclear.push_back({names(left_, lefts), names(right_, rights), tier});
     }
     std::unordered_set<std::uint64_t> left_paired;
@@ -439,7 +439,7 @@ class Matching {
     for (const Beside& beside : beside_) {
       const auto& paired = beside.of_left ? left_paired : right_paired;
       if (beside.compared && !paired.contains(*beside.compared)) continue;
-      (beside.of_left ? matches.left_beside : matches.right_beside)
+      (beside.of_left ? matches.left_substituted : matches.right_substituted)
           .push_back({beside.number, beside.compared
                                          ? (beside.of_left ? left_ : right_)[*beside.compared]
                                          : beside.base});
@@ -448,8 +448,8 @@ class Matching {
   }
 
  private:
-  // A form that is not compared: another is, or what has the tensor's own name and is paired
-  // already.
+  // A form that is not compared since another one is, or since a tensor with the base name is
+  // already paired.
   struct Beside {
     bool of_left = false;
     std::uint64_t number = 0;
@@ -469,7 +469,7 @@ class Matching {
     return found;
   }
 
-  // The other forms are made where equal names have left something.
+  // The other forms are only computed for names that equal names leave unpaired.
   static std::vector<NameForms> names_alone(std::span<const std::string> names) {
     std::vector<NameForms> forms;
     forms.reserve(names.size());
@@ -497,14 +497,14 @@ class Matching {
   bool may_match(PairTier tier, std::uint64_t l, std::uint64_t r) {
     if (tier == PairTier::exact || left_[l] == right_[r]) return true;
     if (tier == PairTier::prefix && !any_equal()) return true;
-    if (tier == PairTier::tail && !may_be_called(left_forms_[l].module, right_forms_[r].module))
+    if (tier == PairTier::tail && !may_be_same(left_forms_[l].module, right_forms_[r].module))
       return false;
     return !options_.may || options_.may(l, r);
   }
 
-  // May what stands before their common end be two names of one thing? Not of the third and the
-  // fourth layer, and not where the other side has it too.
-  bool may_be_called(std::string_view left, std::string_view right) {
+  // Returns true if the parts before the common end may be two names of the same module. False for
+  // the third and fourth layer, and if the other side has the module too.
+  bool may_be_same(std::string_view left, std::string_view right) {
     constexpr std::string_view kMarks = "./";
     const auto last_part = [&](std::string_view& path) {
       const std::size_t begin = path.find_last_of(kMarks) + 1;
@@ -521,13 +521,13 @@ class Matching {
       l = l_rest;
       r = r_rest;
     }
-    if (stands_for_itself(l) || stands_for_itself(r)) return false;
+    if (is_shared_path(l) || is_shared_path(r)) return false;
     while (!l.empty() && !r.empty())
       if (differ_by_number(last_part(l), last_part(r))) return false;
     return true;
   }
 
-  // "layer3" and "layer4", "0" and "1".
+  // True for "layer3" and "layer4", or "0" and "1".
   static bool differ_by_number(std::string_view a, std::string_view b) {
     const auto letters = [](std::string_view part) {
       std::string kept;
@@ -545,8 +545,8 @@ class Matching {
     });
   }
 
-  // Do names that both sides have begin with it?
-  bool stands_for_itself(std::string_view begin) {
+  // Returns true if names that both sides have begin with this path.
+  bool is_shared_path(std::string_view begin) {
     if (begin.empty()) return false;
     if (!modules_known_) {
       modules_known_ = true;
@@ -560,7 +560,7 @@ class Matching {
            (at->size() == begin.size() || (*at)[begin.size()] == '.' || (*at)[begin.size()] == '/');
   }
 
-  // A prefix that names on both sides have, too, is a part of the name.
+  // A prefix that names on both sides have is part of the name.
   bool on_both_sides(std::string_view prefix) const {
     const auto has = [&](std::string_view name) { return name.starts_with(prefix); };
     return std::ranges::any_of(options_.equal, has) ||
@@ -569,7 +569,7 @@ class Matching {
            });
   }
 
-  // Where one side alone is quantised, one form of each of its tensors is compared: that which it
+  // If only one side is quantised, one form of each of its tensors is compared: the one that it
   // computes with, else the tensor itself, else its codes.
   void by_qdq() {
     const Families left = families_of(left_, left_free_);
@@ -641,7 +641,7 @@ class Matching {
               [](const Unclear& a, const Unclear& b) { return a.left[0] < b.left[0]; });
   }
 
-  // Where all names that are left of a side have a prefix.
+  // Pairs names if all remaining names of a side share a prefix.
   void by_prefix() {
     const auto left = free_names(left_, left_free_);
     const auto right = free_names(right_, right_free_);
@@ -667,7 +667,7 @@ class Matching {
     return found;
   }
 
-  // Names of trtexec's dumps, on either side.
+  // Pairs names that trtexec has shortened, on either side.
   void shortened() {
     for (const auto& [cut, numbers] : cuts(left_, left_free_)) {
       const ByKey left = cut_keys(left_, left_free_, numbers, cut);
@@ -679,7 +679,7 @@ class Matching {
     }
   }
 
-  // How they are cut, and which: a program cuts all of its names alike.
+  // The cuts that occur, and the names with each; a program cuts all its names alike.
   static std::map<NameCut, Numbers> cuts(std::span<const std::string> names,
                                          const std::vector<bool>& free) {
     constexpr std::size_t kMaxCuts = 4;
@@ -692,7 +692,8 @@ class Matching {
     return found;
   }
 
-  // Those of the numbers, which are cut; without numbers, of all names as if they were.
+  // The keys of the given names, which are cut; if there are none, of all names as if they were
+  // cut.
   static ByKey cut_keys(std::span<const std::string> names, const std::vector<bool>& free,
                         const Numbers& numbers, const NameCut& cut) {
     ByKey by_key;
@@ -717,7 +718,8 @@ class Matching {
   std::vector<Unclear> unclear_;
   std::vector<Beside> beside_;
   MapUse map_;
-  std::vector<std::string> modules_;  // of names on both sides, once they are asked for
+  // Modules of names that both sides have, computed when first needed.
+  std::vector<std::string> modules_;
   bool modules_known_ = false;
 };
 
@@ -735,7 +737,8 @@ std::unordered_set<std::string> replaced_names(std::span<const std::string> left
                                                std::span<const std::string> right) {
   std::unordered_set<std::string> replaced;
   const auto bases = [](std::span<const std::string> names) {
-    std::unordered_map<std::string, bool> bases;  // and whether the tensor is computed with there
+    // Whether the tensor is computed with in this form.
+    std::unordered_map<std::string, bool> bases;
     for (const std::string& name : names)
       if (QdqName own = qdq_name(name); own.form != QdqForm::plain)
         bases[std::move(own.base)] |= own.form <= QdqForm::dequantised_again;

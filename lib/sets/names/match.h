@@ -1,4 +1,4 @@
-// Which names of two lists belong together: tiers, a prefix of all names, and maps.
+// Pairs names of two lists: tiers, a common prefix, and maps.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,11 @@ namespace btf {
 
 struct MappedNames {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;  // left, right; each once
-  std::vector<std::string> unused;  // "line 3: ACTUAL has no 'conv1'", by lines
+  std::vector<std::string> unused;  // as "line 3: ACTUAL has no 'conv1'", by line
 };
 
 MappedNames map_names(std::span<const std::string> left, std::span<const std::string> right,
                       const NameMap& map);
-
-// Which names of two lists belong together.
-
-// Which names of two lists belong together.
 
 struct NameMatch {
   std::uint64_t left = 0;
@@ -31,44 +27,45 @@ struct NameMatch {
   PairTier tier = PairTier::exact;
 };
 
-// A name without a pair, and what is compared in its place: another form of it on the same side.
-struct BesideMatch {
+// A name without a pair, and the form of the tensor on the same side that is compared instead.
+struct SubstitutedName {
   std::uint64_t number = 0;
   std::string compared;
 };
 
 struct NameMatches {
-  std::vector<NameMatch> pairs;    // by left; each name once
-  std::vector<Ambiguity> unclear;  // of what no pair has
-  std::vector<BesideMatch> left_beside;
-  std::vector<BesideMatch> right_beside;
+  std::vector<NameMatch> pairs;    // sorted by left; each name at most once
+  std::vector<Ambiguity> unclear;  // for names without a pair
+  std::vector<SubstitutedName> left_substituted;
+  std::vector<SubstitutedName> right_substituted;
   MapUse map;
 };
 
-// May these two be a pair? Asked where names are not equal, be it without a prefix.
+// Returns true if these two may be a pair. Called for names that are not equal, or only without a
+// prefix.
 using MayMatch = std::function<bool(std::uint64_t left, std::uint64_t right)>;
 
-// Are the lists all names that there are, or all that are left? Only then is what all of a list
-// begin with a prefix.
+// Whether the lists are all names or all remaining names. Only then can a beginning that all of a
+// list share be a prefix.
 enum class NameLists : bool { parts, whole };
 
 struct MatchOptions {
   MayMatch may{};
   NameLists lists = NameLists::parts;
-  // Names that both sides have, and that are in neither list: what these begin with stands for
-  // itself, and is not what the other side calls something else.
+  // Names that both sides have and that are in neither list. Modules that they begin with are not
+  // renamed.
   std::span<const std::string> equal{};
 };
 
 NameMatches match_names(std::span<const std::string> left, std::span<const std::string> right,
                         const NameMap& map = {}, const MatchOptions& options = {});
 
-// Names that both sides have, but not for one tensor: a quantised side has, beside X, what it makes
-// of X and computes with, and the other side has X alone.
+// Names that both sides have for different tensors: a quantised side has, in addition to X, the
+// tensor made of X that it computes with, and the other side only has X.
 std::unordered_set<std::string> replaced_names(std::span<const std::string> left,
                                                std::span<const std::string> right);
 
-// For values of a graph: where several have the key of a module, the last of them is its output.
+// For values of a graph: if several have the key of a module, the last one is its output.
 std::vector<NameMatch> match_values(std::span<const std::string> names,
                                     std::span<const std::string> values);
 

@@ -22,7 +22,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return text + (names.size() > kShown ? ", ..." : "");
 }
 
-// By name: the note on an ambiguity that the name is part of.
+// Notes on ambiguities, by the names that are part of them.
 using Notes = std::unordered_map<std::string, std::string>;
 
 void add_unclear(const std::vector<Ambiguity>& unclear, Notes& left, Notes& right) {
@@ -38,14 +38,14 @@ void add_unclear(const std::vector<Ambiguity>& unclear, Notes& left, Notes& righ
 
 constexpr std::string_view kInItsPlace = "' is compared in its place";
 
-std::string beside_note(const std::string& compared) {
+std::string substituted_note(const std::string& compared) {
   return "'" + compared + std::string(kInItsPlace);
 }
 
 std::string close_to(const std::string& name) { return "'" + name + "' is close"; }
 
-// How many characters are to be changed, added or taken away; `most` + 1: more than `most`.
-std::size_t changes(std::string_view a, std::string_view b, std::size_t most) {
+// The edit distance (insertions, deletions, substitutions); `most` + 1 if it is larger than `most`.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t most) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -60,15 +60,15 @@ std::size_t changes(std::string_view a, std::string_view b, std::size_t most) {
   return std::min(row[b.size()], most + 1);
 }
 
-// The one that is spelled almost so; nothing: none, or several.
+// The name with the smallest edit distance; unset if none is close or several are equally close.
 std::optional<std::uint64_t> nearest(const std::string& name, std::span<const std::string> others) {
-  constexpr std::size_t kMost = 3;
-  std::size_t least = kMost;
+  constexpr std::size_t kMaxDistance = 3;
+  std::size_t least = kMaxDistance;
   std::optional<std::uint64_t> found;
   bool several = false;
   for (std::uint64_t i = 0; i < others.size(); ++i) {
     const std::size_t most = std::min(least, std::max(name.size(), others[i].size()) / 3);
-    const std::size_t count = changes(name, others[i], most);
+    const std::size_t count = edit_distance(name, others[i], most);
     if (count > most) continue;
     several = found && count == least;
     if (!several) found = i;
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> nearest(const std::string& name, std::span<const st
   return several ? std::nullopt : found;
 }
 
-// Names that differ by a number alone are different tensors: "conv1" is not "conv2".
+// Names that only differ by a number are different tensors: "conv1" is not "conv2".
 bool numbers_differ(std::string_view a, std::string_view b) {
   const auto digits = [](std::string_view text) {
     std::string found;
@@ -100,7 +100,7 @@ void add_nearest(std::span<const std::string> names, std::span<const std::string
 
 }  // namespace
 
-bool is_beside(const std::string& note) { return note.ends_with(kInItsPlace); }
+bool is_substituted(const std::string& note) { return note.ends_with(kInItsPlace); }
 
 std::vector<std::string> close_names(std::span<const std::string> left,
                                      std::span<const std::string> right) {
@@ -111,7 +111,7 @@ std::vector<std::string> close_names(std::span<const std::string> left,
     notes[match.left] = close_to(right[match.right]);
     notes[left.size() + match.right] = close_to(left[match.left]);
   }
-  // Each with each is for few.
+  // Comparing all names with each other is only affordable for a few.
   constexpr std::size_t kMaxCompared = 4096;
   constexpr std::size_t kLongest = 256;
   const auto is_long = [](const std::string& name) { return name.size() > kLongest; };
@@ -133,10 +133,10 @@ NamePairing pair_lists(std::span<const std::string> left, std::span<const std::s
   Notes left_notes;
   Notes right_notes;
   add_unclear(matches.unclear, left_notes, right_notes);
-  for (const BesideMatch& beside : matches.left_beside)
-    left_notes.emplace(left[beside.number], beside_note(beside.compared));
-  for (const BesideMatch& beside : matches.right_beside)
-    right_notes.emplace(right[beside.number], beside_note(beside.compared));
+  for (const SubstitutedName& beside : matches.left_substituted)
+    left_notes.emplace(left[beside.number], substituted_note(beside.compared));
+  for (const SubstitutedName& beside : matches.right_substituted)
+    right_notes.emplace(right[beside.number], substituted_note(beside.compared));
   std::vector<bool> right_free(right.size(), true);
   std::vector<std::string> left_alone;
   std::vector<std::string> right_alone;
@@ -158,7 +158,7 @@ NamePairing pair_lists(std::span<const std::string> left, std::span<const std::s
     right_alone.push_back(right[r]);
     found.pairs.push_back({.right = r});
   }
-  // Left ones stand before right ones in both.
+  // In both lists the left names precede the right ones.
   const std::vector<std::string> close = close_names(left_alone, right_alone);
   std::size_t alone = 0;
   for (NamePair& pair : found.pairs) {
@@ -185,7 +185,7 @@ void drop_suffix(std::string_view& name, std::string_view suffix) {
   if (name.size() > suffix.size() && name.ends_with(suffix)) name.remove_suffix(suffix.size());
 }
 
-// "x_12" without "_12", for "_".
+// For before = "_": "x" for "x_12".
 bool drop_number(std::string_view& name, std::string_view before) {
   std::size_t at = name.size();
   while (at > 0 && is_digit(name[at - 1])) --at;
@@ -195,13 +195,13 @@ bool drop_number(std::string_view& name, std::string_view before) {
   return true;
 }
 
-// What ONNX Runtime's qdq_loss_debug adds to the names of all that it saves.
+// ONNX Runtime's qdq_loss_debug appends this to the names of everything that it saves.
 constexpr std::string_view kSaved = "_ReshapedSavedOutput";
 
 struct QdqSuffix {
   std::string_view suffix;
   QdqForm form{};
-  QdqForm numbered{};  // with a number behind it, or as what another consumer takes in another type
+  QdqForm numbered{};  // with a number after it, or as converted for another consumer
 };
 
 constexpr auto kQdqSuffixes = std::to_array<QdqSuffix>({
@@ -211,7 +211,7 @@ constexpr auto kQdqSuffixes = std::to_array<QdqSuffix>({
     {"_quantized", QdqForm::weight, QdqForm::weight},
 });
 
-// The name without what quantisers add to it.
+// The name without what quantisers append to it.
 std::pair<std::string_view, QdqForm> without_qdq(std::string_view name) {
   std::string_view own = name;
   drop_suffix(own, "_convert");
@@ -231,7 +231,7 @@ std::string_view before(std::string_view name, std::string_view mark) {
   return at == name.npos || at == 0 ? name : name.substr(0, at);
 }
 
-// The value of a field of SGLang's names: "name=x___step=0".
+// The value of a field in SGLang's names: "name=x___step=0".
 std::string_view field(std::string_view name, std::string_view key) {
   std::size_t at = name.find(key);
   if (at == name.npos || (at > 0 && name[at - 1] != '_')) return {};
@@ -249,7 +249,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view mark
   return parts;
 }
 
-// Seconds, milliseconds, microseconds or nanoseconds since 1970; or 20210901123456.
+// Seconds, milliseconds, microseconds or nanoseconds since 1970, or 20210901123456.
 bool is_time(std::string_view part) {
   if (!all_digits(part)) return false;
   const std::size_t size = part.size();
@@ -257,9 +257,9 @@ bool is_time(std::string_view part) {
   return part[0] == '1' && (size == 10 || size == 13 || size == 16 || size == 19);
 }
 
-// What a run of MindSpore or of Ascend's tools has around the name of an operator:
-// "Add.Add-op3.0.0.1630512345.output.0.DefaultFormat" has its type, its task, its stream and the
-// time. Nothing: it is no such name.
+// Removes what a run of MindSpore or of Ascend's tools adds around the name of an operator: in
+// "Add.Add-op3.0.0.1630512345.output.0.DefaultFormat" its type, task, stream and time. Unset if the
+// name has another form.
 std::optional<std::string> without_run(std::string_view name) {
   const auto parts = split(name, ".");
   const auto time = std::ranges::find_if(parts, is_time);
@@ -274,7 +274,7 @@ std::optional<std::string> without_run(std::string_view name) {
   return own;
 }
 
-// A name without the time at which it was dumped, with the mark in front of it: "conv1_1630512345".
+// Removes the time of a dump and the mark before it: "conv1_1630512345".
 std::string without_time(std::string_view name) {
   if (auto own = without_run(name)) return *std::move(own);
   constexpr std::string_view kMarks = "._-";
@@ -290,7 +290,7 @@ std::string without_time(std::string_view name) {
   return kept;
 }
 
-// A name without the prefixes and suffixes of dumpers.
+// The name without prefixes and suffixes that dumping programs add.
 std::string_view stem(std::string_view name) {
   if (const std::string_view own = field(name, "name="); !own.empty()) name = own;
   if (const auto number = leading_number(name)) {
@@ -309,7 +309,7 @@ std::string_view stem(std::string_view name) {
   return name;
 }
 
-// All that is no letter and no digit is one character to what makes names of files.
+// Programs that make file names replace everything but letters and digits by one character.
 std::string plain_characters(std::string_view name) {
   std::string key(name);
   for (char& c : key)
@@ -317,7 +317,7 @@ std::string plain_characters(std::string_view name) {
   return key;
 }
 
-// Operators of ONNX begin with a capital letter, as no part of a module's path does.
+// ONNX operators begin with a capital letter; parts of a module's path do not.
 bool is_operator(std::string_view part) {
   return part.size() > 1 && part[0] >= 'A' && part[0] <= 'Z' && std::ranges::all_of(part, is_plain);
 }
@@ -333,7 +333,7 @@ std::string_view without_probe(std::string_view name) {
 
 std::string path_of_stem(std::string_view stem, std::string* op) {
   std::string_view name = without_probe(stem);
-  // "model/conv1/Relu;model/conv1/BiasAdd" of TFLite: what was computed last stands first.
+  // TFLite writes "model/conv1/Relu;model/conv1/BiasAdd"; the last computation comes first.
   name = before(name, ";");
   std::string_view parent;
   std::string path;
@@ -356,7 +356,7 @@ std::string path_of_stem(std::string_view stem, std::string* op) {
         continue;
       }
     }
-    // The name of the parent comes twice: layer1/layer1.0.
+    // The parent's name is repeated: layer1/layer1.0.
     const std::string_view named = part;
     if (!parent.empty() && part.size() > parent.size() + 1 && part.starts_with(parent) &&
         part[parent.size()] == '.')
@@ -444,7 +444,7 @@ std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
 std::span<const TierRow> tier_rows() { return kTiers; }
 
 std::string stem_of(std::string_view name) {
-  // Files that btftool unpacks have characters of names as %2f.
+  // Files that btftool unpacks have %2f for characters that file names cannot have.
   std::string plain;
   for (std::size_t i = 0; i < name.size(); ++i) {
     unsigned code = 0;
@@ -494,7 +494,7 @@ std::string cut_key(std::string_view name, const NameCut& cut) {
 
 std::optional<std::uint64_t> leading_number(std::string_view name) {
   const std::size_t slash = name.rfind('/');
-  // A name that begins with a slash is a path of modules, and no number is meant.
+  // A name with a leading slash is a module path, so its number is no order.
   if (slash != name.npos) return std::nullopt;
   const std::size_t end = std::min(name.find_first_not_of("0123456789"), name.size());
   if (end == 0 || end + 1 >= name.size() || (name[end] != '_' && name[end] != '-'))

@@ -1,5 +1,5 @@
-// Names of one tensor in different programs, brought to one key. Two names belong together at a
-// tier if their keys there are equal and unique on both sides.
+// Different programs' names of one tensor, reduced to common keys. Two names match at a tier if
+// their keys there are equal and unique on both sides.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,27 @@ namespace btf {
 struct NamePair {
   std::optional<std::uint64_t> left{};
   std::optional<std::uint64_t> right{};
-  std::optional<PairTier> tier{};  // nothing: the names are equal, or one of them is alone
-  std::string note{};              // of one that is alone: which could be meant
+  std::optional<PairTier> tier{};  // unset if the names are equal or one of them has no partner
+  std::string note{};              // for a name without a partner: which name could be meant
 };
 
 struct NamePairing {
-  std::vector<NamePair> pairs;  // by left; then what only the right list has. Each name once
+  std::vector<NamePair> pairs;  // all left names, then unpaired right ones
   MapUse map;
 };
 
-// Pairs all names of both sides, or all that are left of them besides those that are `equal`.
+// Pairs all names of both sides, or all that remain besides those that are `equal`.
 NamePairing pair_lists(std::span<const std::string> left, std::span<const std::string> right,
                        const NameMap& map, const MayMatch& may,
                        std::span<const std::string> equal = {});
 
-// Does the note say that another form of the tensor is compared in its place?
-bool is_beside(const std::string& note);
+// Returns true if the note says that another form of the tensor is compared instead.
+bool is_substituted(const std::string& note);
 
-// Close names of the other side for names without a pair: a note for each of the left list, then of
-// the right one. Empty: nothing is close.
+// Close names on the other side for names without a pair: a note for each name of the left list,
+// then of the right one; empty if nothing is close.
 std::vector<std::string> close_names(std::span<const std::string> left,
                                      std::span<const std::string> right);
-
-// Names of one tensor in different programs, brought to one key. Two names belong together at a
-// tier if their keys there are equal and unique on both sides.
 
 // The parts that keys are made of.
 struct NameForms {
@@ -53,41 +50,42 @@ struct NameForms {
 
 NameForms forms_of(std::string_view name);
 
-// The key of a name at a tier that names decide. Empty: it has none there.
+// How names become keys at a tier. An empty key means that the name has none.
 struct TierRow {
   PairTier tier{};
   std::string (*key)(const NameForms& name) = nullptr;
 };
 
-// In the order in which they are tried; rows of one tier stand side by side.
+// In the order in which they are tried; rows of one tier are adjacent.
 std::span<const TierRow> tier_rows();
 
-// Without what programs that dump put around it.
+// The name without what dumping programs add around it.
 std::string stem_of(std::string_view name);
 
-// As a name of a file: all that is no letter and no digit is an underscore, none of them in front.
+// The form of a name in file names: an underscore for everything that is not a letter or digit, but
+// none at the beginning.
 std::string sanitised_name(std::string_view name);
 
-// Names of tensors of modules as /layer1/layer1.0/conv1/Conv_output_0 without what exporters add:
-// "layer1.0.conv1". `op` takes the ONNX operator at its end, here "Conv".
+// The module path of a name without what exporters add: "layer1.0.conv1" for
+// /layer1/layer1.0/conv1/Conv_output_0. `op` receives the ONNX operator at its end, here "Conv".
 std::string module_path(std::string_view name, std::string* op = nullptr);
 
-// The keys by which a prefix that all names of one side have is looked for.
+// The keys used to look for a prefix that all names of one side share.
 using NameKey = std::string (*)(std::string_view name);
 std::span<const NameKey> prefix_keys();
 
-// How trtexec cut a name in the middle, to "begin...end": the bytes of both.
+// How trtexec shortened a name to "begin...end": the number of bytes kept of both.
 using NameCut = std::pair<std::size_t, std::size_t>;
 
-// The cut of a name without prefix and suffix; nothing: it is not cut.
+// The cut of a name without prefix and suffix; unset if it is not cut.
 std::optional<NameCut> cut_of(std::string_view name);
 
-// What a tensor of ONNX Runtime's quantised models is to the tensor of the float model, from what
-// is compared with that first.
+// How a tensor of ONNX Runtime's quantised models relates to the tensor X of the float model.
+// Preferred forms for a comparison come first.
 enum class QdqForm : std::uint8_t {
-  dequantised,        // X_DequantizeLinear_Output: what is computed with in place of X
+  dequantised,        // X_DequantizeLinear_Output: used in computations instead of X
   dequantised_again,  // X_DequantizeLinear_Output_1: the same for one of several consumers
-  plain,              // X: what the codes are made of, or in front of an output what they stand for
+  plain,              // X: the input of quantisation, or before an output the dequantised result
   before,             // X_QuantizeLinear_Input
   weight,             // X_quantized: codes
   codes,              // X_QuantizeLinear_Output
@@ -100,10 +98,10 @@ struct QdqName {
 
 QdqName qdq_name(std::string_view name);
 
-// The part that a name cut so and the whole name share. Empty: the whole one is shorter.
+// The key shared by a cut name and the whole one. Empty if the whole name is shorter than the cut.
 std::string cut_key(std::string_view name, const NameCut& cut);
 
-// An order that is part of names: 12 of "0012_conv". Nothing: there is none.
+// The order that a name begins with: 12 for "0012_conv". Unset if there is none.
 std::optional<std::uint64_t> leading_number(std::string_view name);
 
 }  // namespace btf

@@ -24,7 +24,7 @@
 namespace btf {
 namespace {
 
-// Of a tensor that several shards hold, the one that the index means is left.
+// Of the copies of a tensor in several shards, keeps the one that the index lists.
 void leave_out_copies(const TensorSet& set, std::vector<NamedTensor>& tensors) {
   std::unordered_map<std::string, std::uint64_t> holders;
   for (const NamedTensor& tensor : tensors) ++holders[tensor.name];
@@ -72,7 +72,7 @@ std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilt
   std::vector<std::uint64_t> members;
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (!wanted || wanted(set.member(i))) members.push_back(i);
-  // A directory alone is in order.
+  // The members of a single directory are already in order.
   const auto place = [&](std::uint64_t i) { return set.place(i); };
   if (!std::ranges::is_sorted(members, natural_less, place))
     std::ranges::sort(members, natural_less, place);
@@ -81,11 +81,11 @@ std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilt
 
 namespace {
 
-// Members of one side that no pair has yet, by their names.
+// Members of one side that are not paired yet, by name.
 using Unpaired = std::multimap<std::string, std::uint64_t, std::less<>>;
 using Members = std::vector<std::uint64_t>;
 
-// Leaves those that have no pair.
+// Pairs members with equal places; those without a pair remain in `left` and `right`.
 void pair_by_place(const TensorSet& actual, Members& left, const TensorSet& golden, Members& right,
                    std::vector<MemberPair>& pairs) {
   Members left_alone;
@@ -106,13 +106,13 @@ void pair_by_place(const TensorSet& actual, Members& left, const TensorSet& gold
   right = std::move(right_alone);
 }
 
-// Shards of one name need not hold the same part of a model: where they do not, tensors are paired
-// by their names, whatever shard they are in.
+// Shards with equal names may hold different parts of a model. If they do, tensors are paired by
+// name across all shards.
 class ShardPairs {
  public:
   ShardPairs(const TensorSet& actual, const TensorSet& golden) : actual_(actual), golden_(golden) {}
 
-  // All shards together: a copy of a tensor that the index gives to another one is told by that.
+  // Treats all shards alike, since the index decides which copy of a tensor is used.
   void part_others(Members& left, Members& right, std::vector<MemberPair>& pairs) {
     const auto of_shards = [&](const MemberPair& pair) {
       return ShardIndexes::may_be_shard(pair.name) &&
@@ -135,7 +135,7 @@ class ShardPairs {
   }
 
  private:
-  // Those that the index gives to this shard. Nothing: it cannot be read.
+  // The tensors that the index assigns to this shard; unset if it cannot be read.
   std::optional<std::set<std::string>> names(const TensorSet& set, std::uint64_t member) {
     const auto file = set.file(member);
     if (!file) return std::nullopt;
@@ -143,7 +143,7 @@ class ShardPairs {
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) {
       auto name = (*file)->name(i);
       if (!name) return std::nullopt;
-      // A copy that is not meant is alone in this: no shard equals it.
+      // Makes a copy that is not used unique, so that no other shard is equal.
       if (indexes_.elsewhere(set.path(member), *name)) *name += '\0' + set.path(member);
       names.insert(*std::move(name));
     }
@@ -161,7 +161,7 @@ Unpaired by_name(const TensorSet& set, const Members& members) {
   return named;
 }
 
-// The rest of both sides once members are paired: pairs of tensors.
+// Pairs single tensors of the members that have no pair.
 class TensorPairing {
  public:
   TensorPairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
@@ -175,7 +175,7 @@ class TensorPairing {
     std::set<std::uint64_t> paired_right;
     for (const auto& [name, from] : actual) {
       const auto to = golden.find(name);
-      // A name that several tensors have is ambiguous.
+      // A name that several tensors share is ambiguous.
       if (to == golden.end() || !from.only || !to->second.only) continue;
       pairs_.push_back({.name = name,
                         .actual = from.tensor.member,
@@ -208,7 +208,7 @@ class TensorPairing {
     return found;
   }
 
-  // Members without a pair as a whole; of the others, tensors without one.
+  // Reports members without any pair as a whole, and unpaired tensors of the other members.
   void rest(const Members& members, const std::set<std::uint64_t>& paired, const Named& own,
             const Named& others, Side side, Side tensor, const TensorSet& set) {
     for (const std::uint64_t member : members) {
@@ -236,7 +236,7 @@ class PairsByName {
   PairsByName(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
       : actual_(actual), golden_(golden), pairs_(pairs) {}
 
-  // `left_shards`, `right_shards`: to be paired tensor by tensor, whatever they are called.
+  // The shards are paired tensor by tensor, whatever their names are.
   void run(const Unpaired& left, const Unpaired& right, Members left_shards, Members right_shards) {
     alone_left_ = std::move(left_shards);
     alone_right_ = std::move(right_shards);
@@ -271,13 +271,13 @@ class PairsByName {
     };
     list(actual, actual_);
     list(golden, golden_);
-    pairs_.push_back(
-        {.name = actual.first->first,
-         .actual = actual.first->second,
-         .golden = golden.first->second,
-         .error = std::make_shared<const Error>(Error{
-             ErrorCode::invalid_argument, "which of these belong together is not clear: " + places}
-                                                    .in_file(actual.first->first))});
+    pairs_.push_back({.name = actual.first->first,
+                      .actual = actual.first->second,
+                      .golden = golden.first->second,
+                      .error = std::make_shared<const Error>(
+                          Error{ErrorCode::invalid_argument,
+                                "it is not clear which of these belong together: " + places}
+                              .in_file(actual.first->first))});
   }
 
   const TensorSet& actual_;
@@ -287,7 +287,7 @@ class PairsByName {
   Members alone_right_;
 };
 
-// By the places of one side; what it has not comes last.
+// Sorts by the order of one side; pairs without that side come last.
 void sort_by(std::vector<MemberPair>& pairs, std::optional<std::uint64_t> MemberPair::* member,
              std::optional<std::uint64_t> MemberPair::* tensor) {
   std::ranges::stable_sort(pairs, {}, [&](const MemberPair& pair) {
@@ -325,13 +325,13 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
 
 void open_pairs_ahead(TensorSet& actual, TensorSet& golden, std::span<const MemberPair> pairs,
                       const Execution& execution) {
-  // With many small files opening takes most of the time.
+  // With many small files, opening takes most of the time.
   constexpr std::size_t kWorthwhile = 64;
   if (pairs.size() < kWorthwhile || execution.jobs == 1) return;
   std::vector<std::uint64_t> left;
   std::vector<std::uint64_t> right;
   for (const MemberPair& pair : pairs) {
-    // Members of which single tensors are paired were opened for that.
+    // Members whose tensors are paired individually have already been opened.
     if (!pair.actual || !pair.golden || pair.actual_tensor || pair.golden_tensor) continue;
     left.push_back(*pair.actual);
     right.push_back(*pair.golden);
@@ -353,10 +353,10 @@ PairQueue::~PairQueue() {
 Status PairQueue::add(std::unique_ptr<QueuedPair> pair, std::uint64_t bytes) {
   const bool alone = bytes > limits_.small || limits_.workers <= 1;
   if (alone) BTF_TRY(send());
-  lot_.push_back(&entries_.emplace_back(std::move(pair)));
-  if (!alone && lot_.size() < limits_.most_together) return {};
+  batch_.push_back(&entries_.emplace_back(std::move(pair)));
+  if (!alone && batch_.size() < limits_.max_batch) return {};
   BTF_TRY(send());
-  while (entries_.size() > limits_.most_unreported) {
+  while (entries_.size() > limits_.max_undelivered) {
     if (!entries_.front().done && help())
       BTF_TRY(deliver_ready());
     else
@@ -365,16 +365,16 @@ Status PairQueue::add(std::unique_ptr<QueuedPair> pair, std::uint64_t bytes) {
   return {};
 }
 
-// To the threads; where they have enough to do the caller takes it.
+// Sends the batch to the threads, or compares it here if they have enough to do.
 Status PairQueue::send() {
-  if (lot_.empty()) return {};
-  Lot lot = std::exchange(lot_, {});
+  if (batch_.empty()) return {};
+  Batch batch = std::exchange(batch_, {});
   std::unique_lock lock(mutex_);
-  const bool full = limits_.workers <= 1 || waiting_.size() >= limits_.most_waiting;
-  if (!full) waiting_.push_back(std::move(lot));
+  const bool full = limits_.workers <= 1 || waiting_.size() >= limits_.max_waiting;
+  if (!full) waiting_.push_back(std::move(batch));
   lock.unlock();
   if (full) {
-    compare(lot);
+    compare(batch);
   } else {
     more_.notify_one();
     if (!std::exchange(started_, true))
@@ -388,17 +388,17 @@ void PairQueue::work() {
     std::unique_lock lock(mutex_);
     more_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const Lot lot = std::move(waiting_.front());
+    const Batch batch = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    compare(lot);
+    compare(batch);
   }
 }
 
-void PairQueue::compare(const Lot& lot) {
-  for (Entry* const entry : lot) compare(*entry);
+void PairQueue::compare(const Batch& batch) {
+  for (Entry* const entry : batch) compare(*entry);
   const std::scoped_lock lock(mutex_);
-  for (Entry* const entry : lot) entry->done = true;
+  for (Entry* const entry : batch) entry->done = true;
   done_.notify_one();
 }
 
@@ -419,14 +419,14 @@ void PairQueue::compare(Entry& entry) const noexcept {
   }
 }
 
-// With a lot that no thread has begun. False: there is none.
+// Compares a batch that no thread has begun. Returns false if there is none.
 bool PairQueue::help() {
   std::unique_lock lock(mutex_);
   if (waiting_.empty()) return false;
-  const Lot lot = std::move(waiting_.front());
+  const Batch batch = std::move(waiting_.front());
   waiting_.pop_front();
   lock.unlock();
-  compare(lot);
+  compare(batch);
   return true;
 }
 
@@ -468,14 +468,14 @@ bool of_files(const MemberPair& pair) {
   return pair.error || (pair.actual && pair.golden && !pair.actual_tensor);
 }
 
-// As they stand in the set, so that tensors have the numbers that they have there.
+// In the order of the set, so that tensors have the set's numbers.
 std::vector<std::uint64_t> members_of(const TensorSet& set, const MemberFilter& wanted) {
   std::vector<std::uint64_t> members = wanted_members(set, wanted);
   std::ranges::sort(members);
   return members;
 }
 
-// Nothing: that is not known yet.
+// The number of elements; unset if it is not known yet.
 Checked elements(const TensorSet& set, const NamedTensor& tensor) {
   if (tensor.waits_for_dims) return std::nullopt;
   const auto file = set.file(tensor.tensor.member);
@@ -543,10 +543,10 @@ class SetPairs {
   }
 
  private:
-  using Numbers = std::vector<std::uint64_t>;  // of tensors, in left_ or right_
+  using Numbers = std::vector<std::uint64_t>;  // numbers of tensors, in left_ or right_
   using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-  // One that is left out would shift the numbers behind it.
+  // A file that is skipped would shift the numbers after it.
   static Status check_countable(const TensorSet& set, std::uint64_t member) {
     if (waits_for_dims(set, member)) return {};
     const auto file = set.file(member);
@@ -598,7 +598,7 @@ class SetPairs {
     std::erase_if(right, [&](std::uint64_t r) { return rights.contains(r); });
   }
 
-  // Several files may have tensors of one name: those of the same file are meant.
+  // If several files have tensors of the same name, pairs those of files with the same place.
   Pairs of_same_files(const Numbers& left, const Numbers& right, SetPairing& found) const {
     const auto places = [](const TensorSet& set, const Tensors& tensors, const Numbers& numbers) {
       std::map<std::pair<std::string, std::string>, Numbers> places;
@@ -619,7 +619,7 @@ class SetPairs {
     return pairs;
   }
 
-  // Files without a known tensor are reported as they are.
+  // Reports files without a known tensor as a whole.
   void add_unreadable(std::vector<MemberPair>& pairs) const {
     const auto add = [&](const TensorSet& set, const std::vector<std::uint64_t>& members,
                          const Tensors& tensors, std::optional<std::uint64_t> MemberPair::* side) {
@@ -645,10 +645,10 @@ class SetPairs {
   Tensors right_;
 };
 
-// What equal names have left of both sides goes on to the tiers.
-class RestOfPairs {
+// Pairs by tiers what equal names leave unpaired on both sides.
+class RemainingPairs {
  public:
-  RestOfPairs(const TensorSet& actual, const TensorSet& golden, const MemberFilter& wanted)
+  RemainingPairs(const TensorSet& actual, const TensorSet& golden, const MemberFilter& wanted)
       : actual_(actual), golden_(golden), wanted_(wanted) {}
 
   void pair(std::vector<MemberPair>& pairs) {
@@ -684,8 +684,8 @@ class RestOfPairs {
 
   struct Side {
     std::vector<MemberPair> alone;
-    Tensors tensors{};              // of these
-    std::vector<std::size_t> of{};  // which of `alone` each of them is of
+    Tensors tensors{};              // tensors of `alone`
+    std::vector<std::size_t> of{};  // the entry of `alone` for each tensor
     std::vector<bool> paired{};     // by tensor
     std::vector<std::string> notes{};
   };
@@ -694,7 +694,7 @@ class RestOfPairs {
     return pair.of_tensors() ? pair.name : actual_.member(*pair.actual).name;
   }
 
-  // Names that both sides have, but not for one tensor.
+  // Names that both sides have for different tensors.
   std::unordered_set<std::string> replaced_in(const std::vector<MemberPair>& pairs) const {
     std::vector<std::string> left;
     std::vector<std::string> right;
@@ -730,7 +730,7 @@ class RestOfPairs {
     return names;
   }
 
-  // What is alone here and stored under another name there, which may have a pair already.
+  // Pairs tensors that the other side stores under another name, possibly for several names.
   void pair_tied(const TensorSet& own, Side& side, const TensorSet& other,
                  std::vector<MemberPair>& pairs) const {
     if (side.tensors.empty()) return;
@@ -741,7 +741,7 @@ class RestOfPairs {
     TiedNames ties;
     for (const std::uint64_t member : members)
       if (const auto file = other.file(member))
-        if (const Status told = ties.add(**file); !told) other.note(member, told.error());
+        if (const Status added = ties.add(**file); !added) other.note(member, added.error());
     std::map<std::uint64_t, std::pair<std::shared_ptr<const TensorFile>, SharedBytes>> files;
     const auto stored_with = [&](const SetTensor& tensor) -> std::optional<std::size_t> {
       const auto file = own.file(tensor.member);
@@ -772,7 +772,7 @@ class RestOfPairs {
     }
   }
 
-  // Of those that have no pair yet.
+  // Tensors that have no pair yet.
   static std::vector<std::uint64_t> unpaired(const Side& side) {
     std::vector<std::uint64_t> numbers;
     for (std::size_t t = 0; t < side.tensors.size(); ++t)
@@ -810,12 +810,12 @@ class RestOfPairs {
     }
   }
 
-  // Members of which a tensor has a pair, or could have several, are reported tensor by tensor; all
-  // others as they were.
+  // Members of which a tensor has a pair, or could have several, are reported tensor by tensor,
+  // others as a whole.
   static void rest(Side& side, Field member, Field tensor, std::vector<MemberPair>& pairs) {
     std::vector<bool> apart(side.alone.size(), false);
     for (std::size_t t = 0; t < side.tensors.size(); ++t)
-      if (side.paired[t] || side.notes[t].contains(" could be ") || is_beside(side.notes[t]))
+      if (side.paired[t] || side.notes[t].contains(" could be ") || is_substituted(side.notes[t]))
         apart[side.of[t]] = true;
     for (std::size_t i = 0; i < side.alone.size(); ++i)
       if (!apart[i]) pairs.push_back(std::move(side.alone[i]));
@@ -831,7 +831,7 @@ class RestOfPairs {
   const TensorSet& actual_;
   const TensorSet& golden_;
   const MemberFilter& wanted_;
-  std::vector<std::string> equal_;  // names of the pairs that there are
+  std::vector<std::string> equal_;  // names of the existing pairs
   Side left_;
   Side right_;
 };
@@ -846,13 +846,13 @@ Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
   if (options.by == PairBy::exact || (by_number && std::ranges::any_of(found.pairs, of_files)))
     return found;
   if (!by_number && std::ranges::any_of(found.pairs, whole)) {
-    RestOfPairs(actual, golden, options.wanted).pair(found.pairs);
+    RemainingPairs(actual, golden, options.wanted).pair(found.pairs);
     return found;
   }
   SetPairs pairs(actual, golden, options);
   if (by_number) return pairs.by_number();
   SetPairing tiers = pairs.by_names();
-  // Where these find nothing either, files are reported as a whole.
+  // If tiers find nothing either, files are reported as a whole.
   return std::ranges::any_of(tiers.pairs, whole) ? std::move(tiers) : std::move(found);
 }
 

@@ -12,17 +12,18 @@
 namespace btf {
 namespace {
 
-// A config of more bytes is none.
+// A larger file is not a config.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 20;
 
-// How models call their embeddings: of what goes in, by its ending, and of what comes out.
+// Names of embeddings: endings of the input embedding, and names of the output projection.
 constexpr std::array<std::string_view, 6> kInputs{"embed_tokens.weight",    "wte.weight",
                                                   "word_embeddings.weight", "embed_in.weight",
                                                   "tok_embeddings.weight",  "shared.weight"};
 constexpr std::array<std::string_view, 4> kOutputs{"lm_head.weight", "embed_out.weight",
                                                    "output.weight", "decoder.weight"};
 
-// "model.embed_tokens.weight" is "embed_tokens.weight" of a part.
+// True if the last parts of the name are `ending`: "model.embed_tokens.weight" and
+// "embed_tokens.weight".
 bool ends_as(std::string_view name, std::string_view ending) {
   if (!name.ends_with(ending)) return false;
   return name.size() == ending.size() || name[name.size() - ending.size() - 1] == '.';
@@ -61,7 +62,7 @@ Status TiedNames::add(const TensorFile& file) {
   std::error_code failed;
   if (fresh && std::filesystem::is_regular_file(config, failed)) {
     const Result<bool> tied = says_tied(config.string());
-    // What is no JSON says nothing of weights.
+    // A config that is not JSON does not describe tied weights.
     if (!tied && tied.error().code != ErrorCode::malformed)
       return std::unexpected(tied.error().in_file(config.string()));
     folder->second = tied && *tied;

@@ -1,4 +1,4 @@
-// Weights that a model uses twice and a file stores once, under one of their names.
+// Tied weights: used twice by a model and stored once, under one of their names.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,33 @@
 
 namespace btf {
 
-// What the files of one side say of it: the metadata of safetensors, {"lm_head.weight":
-// "model.embed_tokens.weight"}, and a config.json beside them with "tie_word_embeddings": true.
+// Collects tied names from the files of one side: from the metadata of safetensors,
+// {"lm_head.weight": "model.embed_tokens.weight"}, and from a config.json next to them with
+// "tie_word_embeddings": true.
 class TiedNames {
  public:
-  // An error if what the file says, or a config.json beside it, cannot be read.
+  // An error if the metadata of the file, or a config.json next to it, cannot be read.
   Status add(const TensorFile& file);
 
-  // Which of `names`, those of all tensors of the side, holds what is called `name` and is not
-  // there itself. Nothing: none is known.
+  // The index in `names`, which has all tensors of the side, of the tensor that holds the data of
+  // `name`, which is not stored itself. Unset if none is known.
   std::optional<std::size_t> stored_as(std::string_view name,
                                        std::span<const std::string> names) const;
 
  private:
   std::map<std::string, std::string, std::less<>> kept_;  // by the names that are not stored
-  std::map<std::string, bool> folders_;                   // does the config there tie embeddings?
+  std::map<std::string, bool> folders_;  // whether the config.json of a folder ties embeddings
   bool embeddings_ = false;
 };
 
-// Which tensors of a file are the same bytes of it, as PyTorch stores tied weights. The file
-// outlives it.
+// Finds tensors that are the same bytes of a file, as PyTorch stores tied weights. The file must
+// outlive this object.
 class SharedBytes {
  public:
   explicit SharedBytes(const TensorFile& file) : file_(&file) {}
 
-  // The names of the others that `tensor` shares all its bytes with. The file is gone through at
-  // the first question.
+  // The names of the other tensors that share all bytes of `tensor`. The first call scans the whole
+  // file.
   std::vector<std::string> names(std::uint64_t tensor);
 
  private:

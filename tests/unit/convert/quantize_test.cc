@@ -229,37 +229,39 @@ TEST_CASE("refused: what makes no sense") {
         "tensor 0: dequantising gives float16, bfloat16, float32 or float64, not float8_e8m0fnu");
   for (const double scale : {0.0, -1.0, static_cast<double>(INFINITY), static_cast<double>(NAN)})
     CHECK_THAT(refusal(numbers, given(DType::int8, scale)),
-               Catch::EndsWith("scales are positive numbers"));
+               Catch::EndsWith("scales must be positive"));
   CHECK(refusal(numbers, given(DType::float8_e4m3fn, 1, 3)) ==
         "tensor 0: a zero point does not apply to float8_e4m3fn: only integers have one");
   CHECK(refusal(numbers, given(DType::int8, 1, 128)) ==
-        "tensor 0: the zero point 128 is beyond int8");
+        "tensor 0: the zero point 128 is outside the range of int8");
   CHECK(refusal(numbers, given(DType::uint8, 1, -1)) ==
-        "tensor 0: the zero point -1 is beyond uint8");
+        "tensor 0: the zero point -1 is outside the range of uint8");
   CHECK(refusal(codes, given(DType::float32, 1, -129)) ==
-        "tensor 0: the zero point -129 is beyond int8");
+        "tensor 0: the zero point -129 is outside the range of int8");
   CHECK(refusal(file_of({tensor_of(DType::float32, {2}, {-3.25, 1})}), quantizing(DType::uint8)) ==
-        "tensor 0: numbers from -3.25 to 1 do not fit: with the zero point 0 no code of uint8 "
-        "stands for one below 0; a zero point between its ends fits them");
+        "tensor 0: numbers from -3.25 to 1 do not fit: with zero point 0 no code of uint8 "
+        "represents a number below 0; choose a zero point between its limits");
   ConvertOptions found = quantizing(DType::uint64);
   found.quantization.find_zero_point = true;
-  CHECK(refusal(numbers, found) ==
-        "tensor 0: a zero point is found for integers of up to 32 bits, not for uint64");
+  CHECK(
+      refusal(numbers, found) ==
+      "tensor 0: a zero point can only be computed for integers of up to 32 bits, not for uint64");
   found.dtype = DType::float8_e4m3fn;
   CHECK(refusal(numbers, found) ==
         "tensor 0: a zero point does not apply to float8_e4m3fn: only integers have one");
   // Blocks are floats.
   ConvertOptions blocks{.quantization = {.zero_point = -3, .block = BlockFormat::mxfp8}};
-  CHECK(refusal(numbers, blocks) == "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
+  CHECK(refusal(numbers, blocks) ==
+        "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
   blocks.quantization.zero_point.reset();
   blocks.quantization.find_zero_point = true;
-  CHECK(refusal(numbers, blocks) == "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
+  CHECK(refusal(numbers, blocks) ==
+        "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
   ConvertOptions zeros = dequantizing(DType::float32);
   zeros.quantization.find_zero_point = true;
-  CHECK(
-      refusal(file_of({Tensor{DType::int8, {2}, {1, 2}}, scale_tensor({}, {1})}), zeros) ==
-      "tensor 0: no record of zero points, of int8 and with the dims of the scales, stands behind "
-      "those of the tensor");
+  CHECK(refusal(file_of({Tensor{DType::int8, {2}, {1, 2}}, scale_tensor({}, {1})}), zeros) ==
+        "tensor 0: no zero points of int8 with the dims of the scales follow the scales of the "
+        "tensor");
   CHECK(refusal(numbers, quantizing(DType::float16)) ==
         "tensor 0: a scale for float16 cannot be chosen: quantising needs an integer or a float of "
         "8 bits or less");
@@ -296,7 +298,7 @@ TEST_CASE("refused: COO on either side") {
   const Bytes sparse =
       bytes::file({bytes::coo(DType::float32, {4}, {{1}, {3}}, bytes::values<float>({1.5F, -2}))});
   const std::string message =
-      "tensor 0: scales go with dense tensors; convert to a dense layout first";
+      "tensor 0: scales apply to dense tensors only; convert to a dense layout first";
   CHECK(refusal(sparse, quantizing(DType::int8)) == message);
   CHECK(refusal(sparse, in_blocks(BlockFormat::mxfp8)) == message);
   CHECK(refusal(sparse, {.quantization = {.dequantize = true}}) == message);
@@ -310,9 +312,9 @@ TEST_CASE("refused: codes without the scales they need") {
   const Tensor small{DType::float8_e4m3fn, {2, 3}, Words(6, 0x38)};
   const Tensor nibbles{DType::float4_e2m1fn, {2, 3}, Words(6, 2)};
   const ConvertOptions options{.quantization = {.dequantize = true}};
-  const auto missing = [](const char* dtype, const char* why = "none stand behind them as scales do") {
-    return "tensor 0: no scales for its " + std::string(dtype) + " codes are found: " + why +
-           "; `quantization.scale` gives one";
+  const auto missing = [](const char* dtype, const char* why = "no scale record follows them") {
+    return "tensor 0: no scales were found for its " + std::string(dtype) + " codes: " + why +
+           "; give one with `quantization.scale`";
   };
   const auto e8m0 = [](const Dims& dims) {
     return Tensor{DType::float8_e8m0fnu, dims, Words(count_of(dims), 127)};
@@ -336,10 +338,11 @@ TEST_CASE("refused: codes without the scales they need") {
   ConvertOptions mxfp4 = options;
   mxfp4.quantization.block = BlockFormat::mxfp4;
   CHECK(refusal(file_of({nibbles}), mxfp4) ==
-        "`quantization.scale`, `quantization.block` and `quantization.dequantize` exclude each other");
+        "`quantization.scale`, `quantization.block` and `quantization.dequantize` exclude each "
+        "other");
   // In a file with something else behind, and in the middle.
   CHECK_THAT(refusal(file_of({codes, scale_tensor({}, {1}), codes}), options),
-             Catch::StartsWith("tensor 2: no scales for its int8 codes are found"));
+             Catch::StartsWith("tensor 2: no scales were found for its int8 codes"));
 }
 
 TEST_CASE("refused: scales that are no positive numbers") {
@@ -349,7 +352,7 @@ TEST_CASE("refused: scales that are no positive numbers") {
   const ConvertOptions options{.quantization = {.dequantize = true}};
   const auto message = [](int record, const std::string& value) {
     return "tensor 0: a scale in tensor " + std::to_string(record) + " is " + value +
-           ": scales are positive numbers";
+           "; scales must be positive";
   };
   CHECK(refusal(file_of({codes, scale_tensor({}, {0})}), options) == message(1, "0"));
   CHECK(refusal(file_of({codes, scale_tensor({2}, {1, -0.5F})}), options) == message(1, "-0.5"));
@@ -365,9 +368,9 @@ TEST_CASE("refused: dequantising to another type, or permuted") {
           "tensor 0: dequantising gives float16, bfloat16, float32 or float64, not " + name_of(to));
   ConvertOptions turned = dequantizing(DType::float32);
   turned.edits = {btf::Permute{{1, 0}}};
-  CHECK(
-      refusal(codes, turned) ==
-      "tensor 0: dequantising and editing the dims in one go is not possible: permute afterwards");
+  CHECK(refusal(codes, turned) ==
+        "tensor 0: a tensor cannot be dequantised and have its dims edited in one conversion; run "
+        "permute on the result");
 }
 
 TEST_CASE("lossless and overflow error name the first element and leave the output alone") {

@@ -331,10 +331,10 @@ TEST_CASE("pair queue: in order, up to the first error, whatever the threads and
         };
         std::vector<int> delivered;
         btf::PairQueue queue({.workers = workers,
-                              .most_together = together,
+                              .max_batch = together,
                               .small = 10,
-                              .most_waiting = 2,
-                              .most_unreported = 9},
+                              .max_waiting = 2,
+                              .max_undelivered = 9},
                              {});
         Status status;
         for (int i = 0; i < 100 && status; ++i)
@@ -357,13 +357,13 @@ TEST_CASE("pair queue: memory that runs out is the error of a pair, anything els
       return {};
     };
     std::vector<int> delivered;
-    btf::PairQueue queue({.workers = workers, .most_together = 4, .small = 1}, {});
+    btf::PairQueue queue({.workers = workers, .max_batch = 4, .small = 1}, {});
     Status status = queue.add(std::make_unique<Numbered>(0, delivered, work), 0);
     if (status) status = queue.add(std::make_unique<Numbered>(1, delivered, work), 0);
     if (status) status = queue.drain();
     REQUIRE_FALSE(status);
     CHECK(status.error().code == ErrorCode::no_space);
-    btf::PairQueue other({.workers = workers, .most_together = 4, .small = 1}, {});
+    btf::PairQueue other({.workers = workers, .max_batch = 4, .small = 1}, {});
     const auto all = [&] {
       const Status added = other.add(std::make_unique<Numbered>(2, delivered, work), 0);
       return added ? other.drain() : added;

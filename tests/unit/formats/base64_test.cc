@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/finding_table.h"
+#include "formats/decoded_cache.h"
 #include "formats/io/byte_source.h"
-#include "formats/kept_contents.h"
 
 namespace {
 

@@ -290,7 +290,7 @@ TEST_CASE("gguf: the first part of several stands for all of them") {
   fs::copy_file(first, part("1-of-00003"));
   fs::copy_file(kSplitFolder + "tiny-00003-of-00003.gguf", part("3-of-00003"));
   const std::string missing =
-      "cannot open: No such file or directory; " + part("1-of-00003") + " names it";
+      "cannot open: No such file or directory; it is listed in " + part("1-of-00003");
   CHECK(trouble(part("1-of-00003")) == missing);
   fs::copy_file(kSplitFolder + "tiny-00003-of-00003.gguf", part("2-of-00003"));
   CHECK(trouble(part("1-of-00003")) == "split.no is 2, the file name says 1");

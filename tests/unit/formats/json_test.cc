@@ -125,7 +125,7 @@ TEST_CASE("json: what is long is a place and not a copy") {
   CHECK(reader.next()->kind == JsonKind::object_begin);
   CHECK(reader.next()->text == "name");
   const JsonToken value = reader.next().value();
-  CHECK_FALSE(value.kept);
+  CHECK_FALSE(value.complete);
   CHECK_FALSE(value.escaped);
   CHECK(value.text.empty());
   CHECK(value.extent.offset == 9);

@@ -330,7 +330,7 @@ TEST_CASE("raw: names as trtexec dumps them") {
   // A name that says otherwise is not given to a file.
   CHECK(convert_error(mixed, scratch / "x.output.1.3.5.7.fp32.raw",
                       {.tensors = std::vector<std::uint64_t>{2}}) ==
-        "tensor 2: the name of the output says float32 [1, 3, 5, 7], the result is float16 "
+        "tensor 2: the name of the output stands for float32 [1, 3, 5, 7], the result is float16 "
         "[1, 3, 5, 7]");
 }
 

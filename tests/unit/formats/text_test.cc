@@ -330,7 +330,7 @@ TEST_CASE("text: a spec says that it is text, of which type, and its dims at mos
                                  "text:fp16:2x2:strides=2,1", "fp16:text:2x2", "text:text:fp16"})
     CHECK_FALSE(btf::parse_tensor_spec(spec));
   CHECK(said(btf::parse_tensor_spec("text:fp16:hwc8:1x3x4x4").error())
-            .ends_with("numbers in text are in row-major order: text:TYPE:DIMS says all of them"));
+            .ends_with("numbers in text are in row-major order; use text:TYPE:DIMS"));
   const ScratchDir scratch;
   const Text text("1 2");
   const auto written = btf::convert(*text.open("text:fp32"), scratch / "x.bin",

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/names.h"
+#include "formats/decoded_cache.h"
 #include "formats/io/byte_source.h"
-#include "formats/kept_contents.h"
 #include "formats/zip_writer.h"
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"

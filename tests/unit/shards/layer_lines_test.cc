@@ -72,7 +72,7 @@ TEST_CASE("a line of a layer that contradicts itself is refused", "[shards]") {
     REQUIRE(!read);
     return read.error().message;
   };
-  CHECK(refused("\"first_level\":3", "\"first_level\":5").contains("is none of the precisions"));
+  CHECK(refused("\"first_level\":3", "\"first_level\":5").contains("is not one of the precisions"));
   CHECK(refused("\"levels\":[{\"off\":[]},", "\"levels\":[").contains("as many as"));
   CHECK(refused("{\"off\":[]}", "{\"off\":[4]}").contains("no worst"));
   CHECK(refused("4294967295", "4294967296").contains("check.read[1]"));

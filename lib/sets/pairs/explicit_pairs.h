@@ -1,4 +1,4 @@
-// The pairs that options name: --pair, and --tensor of pairs.
+// Pairs that options name explicitly (--pair), and the selection of pairs (--tensor).
 #pragma once
 
 #include <optional>
@@ -11,24 +11,25 @@
 
 namespace btf {
 
-// By its path below the directory, or the end of that.
+// Matches the path below the directory, or its last part.
 inline bool glob_matches_path(const std::string& glob, const std::string& path) {
   return glob_matches(glob, path) || glob_matches(glob, path.substr(path.rfind('/') + 1));
 }
 
-// By its name, or its path.
+// Matches the member's name or path.
 inline bool glob_matches(const std::string& glob, const SetMember& member) {
   return glob_matches(glob, member.name) || glob_matches_path(glob, member.place);
 }
 
-// The selection out of pairs whose sides have different names: a name of either side stands for the
-// pair, a number is one of actual.
+// A selection of pairs whose sides may have different names. A name may be one of either side;
+// numbers are those of actual.
 
-class Picked {
+class PairSelection {
  public:
-  // An error: neither side has the tensor of an item. Single files of a set may lack it.
-  static Result<Picked> of(const std::string& text, const TensorSet& actual,
-                           const TensorSet& golden, bool of_sets = false);
+  // An error if neither side has the tensor of an item; with `of_sets`, some files may lack a named
+  // tensor.
+  static Result<PairSelection> of(const std::string& text, const TensorSet& actual,
+                                  const TensorSet& golden, bool of_sets = false);
 
   bool has(const std::optional<SetTensor>& actual, const std::optional<SetTensor>& golden) const;
 
@@ -42,28 +43,26 @@ class Picked {
 
   Side actual_;
   Side golden_;
-  bool all_but_ = true;  // nothing is taken, so all is that is not left out
+  bool all_but_ = true;  // only items to leave out: everything else is selected
 };
 
-// The pairs given by --pair: which tensor of one side is compared with which of the other.
+// An explicit pair: a tensor of one side and the tensor of the other that it is compared with.
 
-// The pairs given by --pair: which tensor of one side is compared with which of the other.
-
-struct GivenPair {
+struct ExplicitPair {
   SetTensor actual;
   SetTensor golden;
 };
 
-// Do all words say numbers?
+// Returns true if all words consist of numbers.
 bool only_numbers(const std::vector<std::string>& words);
 
-// The tensors of "0:3" or "conv1:fc", numbers and names of these sets.
-Result<GivenPair> find_pair(const std::string& word, const TensorSet& actual,
-                            const TensorSet& golden);
+// The tensors of "0:3" or "conv1:fc", which are numbers and names of these sets.
+Result<ExplicitPair> find_pair(const std::string& word, const TensorSet& actual,
+                               const TensorSet& golden);
 Result<std::vector<TensorPair>> find_pairs_of(const std::vector<std::string>& words,
                                               const TensorFile& actual, const TensorFile& golden);
 
-// The tensor that a word names of one side, where that of the other is not known yet.
+// The tensor that a word names on one side, when the other side is not known yet.
 std::optional<SetTensor> side_of_pair(const std::string& word, const TensorSet& set,
                                       bool of_golden);
 

@@ -1,4 +1,4 @@
-#include "sets/pairs/given_pairs.h"
+#include "sets/pairs/explicit_pairs.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ bool comes_before(const SetTensor& a, const SetTensor& b) {
   return std::pair(a.member, a.index) < std::pair(b.member, b.index);
 }
 
-// Numbers go through all files, so that these must be readable.
+// Numbers count the tensors of all files, so all files must be readable.
 Result<std::vector<SetTensor>> find(const std::string& item, const TensorSet& set) {
   if (!is_number(item)) return set.select_readable(item);
   BTF_ASSIGN(const std::vector<std::uint64_t> numbers, set.select(item));
@@ -38,9 +38,9 @@ bool holds(const std::vector<SetTensor>& tensors, const std::optional<SetTensor>
 
 }  // namespace
 
-Result<Picked> Picked::of(const std::string& text, const TensorSet& actual, const TensorSet& golden,
-                          bool of_sets) {
-  Picked picked;
+Result<PairSelection> PairSelection::of(const std::string& text, const TensorSet& actual,
+                                        const TensorSet& golden, bool of_sets) {
+  PairSelection picked;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const bool out = at < end && text[at] == '!';
@@ -60,15 +60,15 @@ Result<Picked> Picked::of(const std::string& text, const TensorSet& actual, cons
   return picked;
 }
 
-bool Picked::has(const std::optional<SetTensor>& actual,
-                 const std::optional<SetTensor>& golden) const {
+bool PairSelection::has(const std::optional<SetTensor>& actual,
+                        const std::optional<SetTensor>& golden) const {
   if (holds(actual_.left_out, actual) || holds(golden_.left_out, golden)) return false;
   return all_but_ || holds(actual_.taken, actual) || holds(golden_.taken, golden);
 }
 
 namespace {
 
-// One side of a word: a number, a name, or behind @ a name whatever it looks like.
+// The tensor for one side of a pair: a number, a name, or "@" and a name of any form.
 Result<SetTensor> tensor_called(const std::string& text, const TensorSet& set) {
   if (parse_number<std::int64_t>(text)) {
     BTF_ASSIGN(const std::vector<std::uint64_t> numbers, set.select(text));
@@ -79,13 +79,13 @@ Result<SetTensor> tensor_called(const std::string& text, const TensorSet& set) {
   BTF_ASSIGN(const auto file, set.file(found.front().member));
   BTF_ASSIGN(const std::string own, file->name(found.front().index));
   if (own == name) return found.front();
-  return std::unexpected(Error{
-      ErrorCode::invalid_argument,
-      "takes names as they are, and no tensor is called '" + name + "'; `NameMap` takes patterns"}
-                             .in_file(set.path()));
+  return std::unexpected(
+      Error{ErrorCode::invalid_argument,
+            "takes exact names, and no tensor is called '" + name + "'; use `NameMap` for patterns"}
+          .in_file(set.path()));
 }
 
-// The positions where a word may be parted.
+// The positions at which a word may be split.
 std::vector<std::size_t> colons(const std::string& word) {
   std::vector<std::size_t> places;
   for (std::size_t at = 1; at + 1 < word.size(); ++at)
@@ -93,7 +93,7 @@ std::vector<std::size_t> colons(const std::string& word) {
   return places;
 }
 
-TensorPair by_index(const GivenPair& pair) {
+TensorPair by_index(const ExplicitPair& pair) {
   return {.actual = pair.actual.index, .golden = pair.golden.index, .note = {}};
 }
 
@@ -105,12 +105,12 @@ bool only_numbers(const std::vector<std::string>& words) {
   });
 }
 
-Result<GivenPair> find_pair(const std::string& word, const TensorSet& actual,
-                            const TensorSet& golden) {
+Result<ExplicitPair> find_pair(const std::string& word, const TensorSet& actual,
+                               const TensorSet& golden) {
   const auto refuse = [&](const Error& error) {
     return std::unexpected(error.within("`pairs` " + word));
   };
-  std::optional<GivenPair> found;
+  std::optional<ExplicitPair> found;
   const std::vector<std::size_t> places = colons(word);
   for (const std::size_t at : places) {
     const auto left = tensor_called(word.substr(0, at), actual);
@@ -119,10 +119,9 @@ Result<GivenPair> find_pair(const std::string& word, const TensorSet& actual,
     if (places.size() == 1 && !right) return refuse(right.error());
     if (!left || !right) continue;
     if (found)
-      return refuse(
-          {ErrorCode::invalid_argument,
-           "is ambiguous, as names have colons; `NameMap` says which names belong together"});
-    found = GivenPair{*left, *right};
+      return refuse({ErrorCode::invalid_argument,
+                     "is ambiguous since names contain colons; use `NameMap` to pair them"});
+    found = ExplicitPair{*left, *right};
   }
   if (!found)
     return refuse({ErrorCode::invalid_argument, "no colon in it separates a tensor of " +
@@ -137,7 +136,7 @@ Result<std::vector<TensorPair>> find_pairs_of(const std::vector<std::string>& wo
   const TensorSet right = TensorSet::of(golden);
   std::vector<TensorPair> pairs;
   for (const std::string& word : words) {
-    BTF_ASSIGN(const GivenPair pair, find_pair(word, left, right));
+    BTF_ASSIGN(const ExplicitPair pair, find_pair(word, left, right));
     pairs.push_back(by_index(pair));
   }
   return pairs;

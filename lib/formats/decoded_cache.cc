@@ -1,4 +1,4 @@
-#include "formats/kept_contents.h"
+#include "formats/decoded_cache.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::uint32_t kNotBase64 = 0x80;  // beyond the six bits of a character
+constexpr std::uint32_t kNotBase64 = 0x80;  // not one of the values of a character
 
 constexpr std::array<std::uint8_t, 256> kValues = [] {
   std::array<std::uint8_t, 256> values{};
@@ -63,7 +63,7 @@ class Base64Source final : public ByteSource {
 
  private:
   Status decode(std::span<std::byte> text, std::uint64_t at, std::byte* out) const {
-    // The padding at the very end stands for nothing, as 'A' does for zeros.
+    // The padding at the end represents nothing; 'A' represents zeros.
     const std::uint64_t end = offset_ + base64_chars(bytes_);
     if (at + text.size() == end)
       for (std::uint64_t i = 0; i < (3 - bytes_ % 3) % 3; ++i)
@@ -107,7 +107,7 @@ Result<std::unique_ptr<ByteSource>> base64_source(const ByteSource& source, std:
     std::array<std::byte, 4> last;
     BTF_TRY(source.read_at(offset + length - 4, last));
     if (last[3] == std::byte{'='}) padding = last[2] == std::byte{'='} ? 2 : 1;
-    // Bits behind the last byte that are not 0 say that something was cut off.
+    // Nonzero bits after the last byte show that something was cut off.
     const std::uint32_t rest = padding == 2   ? value_of(last[1]) & 0xf
                                : padding == 1 ? value_of(last[2]) & 0x3
                                               : 0;
@@ -168,10 +168,10 @@ Status Base64Sink::commit() {
 
 namespace {
 
-class KeptSource final : public ByteSource {
+class CachedSource final : public ByteSource {
  public:
-  KeptSource(DecodedCache& contents, std::uint64_t key, std::uint64_t size, const ByteSource& from,
-             DecodedCache::Make make)
+  CachedSource(DecodedCache& contents, std::uint64_t key, std::uint64_t size,
+               const ByteSource& from, DecodedCache::Make make)
       : contents_(contents), key_(key), size_(size), from_(from), make_(std::move(make)) {}
 
   std::uint64_t size() const override { return size_; }
@@ -196,7 +196,7 @@ class KeptSource final : public ByteSource {
 
 std::unique_ptr<ByteSource> DecodedCache::source(std::uint64_t key, std::uint64_t size,
                                                  const ByteSource& from, Make make) {
-  return std::make_unique<KeptSource>(*this, key, size, from, std::move(make));
+  return std::make_unique<CachedSource>(*this, key, size, from, std::move(make));
 }
 
 Result<std::shared_ptr<const Spool>> DecodedCache::of(std::uint64_t key, const Make& make) {
@@ -206,7 +206,7 @@ Result<std::shared_ptr<const Spool>> DecodedCache::of(std::uint64_t key, const M
     std::rotate(found, found + 1, kept_.end());
     return kept_.back().content;
   }
-  // Room is made first: what is not wanted any more must not keep it from others.
+  // Make room first, so that contents no longer needed do not take it from others.
   if (kept_.size() == kKept) kept_.erase(kept_.begin());
   BTF_ASSIGN(Spool content, make());
   kept_.push_back({key, std::make_shared<const Spool>(std::move(content))});
