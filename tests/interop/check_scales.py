@@ -192,7 +192,7 @@ class Check(Exchange):
         """Trouble that says what is missing, or what it is that nothing here decodes."""
         words = np.zeros((4, 8), I32)
         self.refused("nothing", {"l.weight": codes(rng, E4M3, (4, 8)), "l.s": scales(rng, F32, (2,))}, "l.weight_scale")
-        self.refused("nothing", {"l.weight": codes(rng, E2M1, (4, 8))}, "no scales for its float4_e2m1fn codes")
+        self.refused("nothing", {"l.weight": codes(rng, E2M1, (4, 8))}, "no scales were found for its float4_e2m1fn codes")
         self.refused("GPTQ", {"l.qweight": words, "l.qzeros": words, "l.scales": scales(rng, F16, (1, 8))}, "GPTQ")
         self.refused("MLX", {"l.weight": words.view(U32), "l.scales": scales(rng, F16, (4, 1))}, "MLX")
         self.refused("packed", {"l.weight_packed": codes(rng, U8, (4, 8)), "l.weight_scale": scales(rng, E4M3, (4, 1))}, "compressed-tensors")

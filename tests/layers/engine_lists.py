@@ -93,12 +93,12 @@ class Lists:
                                       os.path.join(self.scratch, "actual", "a.raw")), [0], "[2, 8]")
         self.expect("other shape", self.run("inspect", "--input-spec", "@" + self.path(listed(layer("p", ["x"], ["a"]))),
                                             "--shape", "a:2x8", os.path.join(self.scratch, "actual", "a.raw")), [2],
-                    "has the dims 4x4, and not 2x8")
+                    "has the dims 4x4, not 2x8")
         self.expect("no format", self.run("inspect", "--input-spec", "@" + self.path(
             listed(layer("p", ["x"], ["a"]) | {"Outputs": [tensor("a", (-1, 4), "N/A due to dynamic shapes")]})),
             os.path.join(self.scratch, "actual", "a.raw")), [2], "which does not give a layout")
         self.expect("nobody's files", self.run("inspect", "--input-spec", "@" + self.path(listed(layer("p", ["k"], ["l"]))),
-                                               os.path.join(self.scratch, "actual")), [2], "no raw file and no output of trtexec")
+                                               os.path.join(self.scratch, "actual")), [2], "no raw file and no trtexec output")
         self.expect("not there", self.run("inspect", "--input-spec", "@nothing.json", self.scratch), [2], "nothing.json")
         self.expect("by the list", self.layers(PLAIN, "--actual-spec", "@" + os.path.join(self.scratch, "engine.json"),
                                                "--golden-spec", "@" + os.path.join(self.scratch, "engine.json")), [1], "'a'")

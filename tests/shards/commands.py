@@ -337,13 +337,13 @@ def check_files_from():
         ("diff", "none.npy", ["a", "b"], "'none.npy' is neither in a nor in b"),
         ("layers", "none.npy", ["a", "b"], "'none.npy' is neither in a nor in b"),
         ("validate", "none.npy", ["a"], "a/none.npy: cannot open"),
-        ("validate", "../a/0/t0.npy", ["a"], "no path below"),
-        ("validate", "/etc/passwd", ["a"], "no path below"),
+        ("validate", "../a/0/t0.npy", ["a"], "is not a path below the directory"),
+        ("validate", "/etc/passwd", ["a"], "is not a path below the directory"),
         ("validate", "0/t0.npy\n0/t0.npy", ["a"], "there twice"),
         ("validate", "0", ["a"], "a/0: not a regular file"),
         ("validate", "", ["a"], "lists no files"),
-        ("validate", "x", ["a/0/t0.npy"], "is no directory"),
-        ("diff", "x", ["a/0/t0.npy", "b/0/t0.npy"], "is no directory"),
+        ("validate", "x", ["a/0/t0.npy"], "is not a directory"),
+        ("diff", "x", ["a/0/t0.npy", "b/0/t0.npy"], "is not a directory"),
     ):
         done = run(command, "--files-from", "-", *operands, input=text.encode())
         check(f"{command} of a list '{text}'", done.returncode, 2)

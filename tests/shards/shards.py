@@ -145,7 +145,7 @@ def check_bad_parts():
         trouble(f"cut at {cut}", with_second(good[:cut]), "parts/2.jsonl", "torn", again)
     trouble("cut in its head", with_second(good[:20]), "parts/2.jsonl", "not a part")
     trouble("a byte changed", with_second(good.replace(b'"same"', b'"sane"', 1)), "changed", again)
-    trouble("more behind the end", with_second(good + b"{}\n"), "behind the end", again)
+    trouble("more behind the end", with_second(good + b"{}\n"), "after the end", again)
     trouble("no JSON", with_second(b"\x93NUMPY\n"), "parts/2.jsonl", "not a part of btftool")
     trouble("a report", ["report.json"], "report.json", "btftool/part/1") if write_report() else None
     with_second(good)

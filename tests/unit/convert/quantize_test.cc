@@ -291,7 +291,7 @@ TEST_CASE("refused: policies that mean nothing with a scale") {
   options.dtype = DType::float32;
   CHECK(refusal(codes, options) ==
         "tensor 0: a rounding other than to nearest does not apply to float32: with a scale it "
-        "is for integers");
+        "applies to integers only");
 }
 
 TEST_CASE("refused: COO on either side") {

@@ -84,5 +84,5 @@ TEST_CASE("tensorrt: a log's format with dims is a layout, or strides", "[tensor
   CHECK(refused("Half(1,2):1x2x3").contains("there are 2 strides, and 3 dims"));
   CHECK(refused("Half(1,x):1x2").contains("a stride is a number, not 'x'"));
   CHECK(refused("Half(1:8,1:8):1x2").contains("two dims are vectorised"));
-  CHECK(refused("Half(2,1)").contains("dims behind them"));
+  CHECK(refused("Half(2,1)").contains("dims after them"));
 }
