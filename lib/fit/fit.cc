@@ -419,6 +419,7 @@ class ShareMeasuring {
       BTF_TRY(set.check_unchanged(member));
     }
     if (options_.graph) files.emplace_back(*options_.graph, graph_);
+    if (plan_.network() != nullptr) BTF_TRY(plan_.network()->check_unchanged());
     return files;
   }
 
@@ -524,6 +525,7 @@ Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const Ite
                            report));
   take_read_troubles(inputs, report);
   for (const TensorSet& set : dumps) BTF_TRY(set.check_unchanged());
+  if (inputs.network != nullptr) BTF_TRY(inputs.network->check_unchanged());
   return report;
 }
 

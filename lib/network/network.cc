@@ -420,6 +420,16 @@ Result<StoredNumbers> Network::open_weight(const Value& value) const {
   return StoredNumbers::open(weights_, std::move(tensor));
 }
 
+Status Network::check_unchanged() const {
+  BTF_TRY(model_->check_unchanged());
+  if (weights_ == nullptr) return {};
+  BTF_TRY(weights_->check_unchanged());
+  // Both are opened by the path of the model.
+  if (model_->stamp() != weights_->source().stamp())
+    return std::unexpected(file_changed().error().in_file(path_));
+  return {};
+}
+
 std::uint32_t Network::find(std::string_view name) const {
   const auto at = numbers_.find(std::string(name));
   return at == numbers_.end() ? kNoValue : at->second;

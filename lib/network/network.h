@@ -178,6 +178,9 @@ class Network {
                                                DType& dtype) const;
   // Errors of reading the model and the files of its weights since it was opened.
   std::vector<std::string> read_troubles() const { return troubles_->texts(); }
+  // An error: the model, or a file of its weights, is no longer the one that was opened, so that
+  // what was read of it may be of two models.
+  Status check_unchanged() const;
 
  private:
   Network() = default;

@@ -103,14 +103,6 @@ namespace {
 // The number of files whose descriptors and headers are kept.
 constexpr std::size_t kMaxOpen = 4;
 
-// The stamp of a regular file; unset for others.
-std::optional<FileStamp> path_stamp(const std::string& path) {
-  struct stat status{};
-  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
-    return std::nullopt;
-  return stamp_of(status);
-}
-
 std::unexpected<Error> changed_while_read(const std::string& path) {
   return std::unexpected(file_changed().error().in_file(path));
 }

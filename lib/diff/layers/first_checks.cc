@@ -210,6 +210,11 @@ Result<SpotGraphs> SpotGraphs::read(const LayerOptions& options, const LayerRepo
   return graphs;
 }
 
+Status SpotGraphs::check_unchanged() const {
+  BTF_TRY(golden.check_unchanged());
+  return own ? own->check_unchanged() : Status();
+}
+
 InitialSpotChecks::InitialSpotChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
                                      const PairedLayers& paired, const LayerOptions& options,
                                      const LayerReport& report)
@@ -395,6 +400,7 @@ Status SpotCheckingPartition::give() {
   // error if it persists.
   if (!checks_.read_troubles().empty())
     for (PendingLayer& pending : pending_) pending.layer.check = nullptr;
+  BTF_TRY(checks_.check_graphs_unchanged());
   for (PendingLayer& pending : pending_) {
     BTF_TRY(add_inputs(pending));
     share_.take(pending.number, pending.layer);

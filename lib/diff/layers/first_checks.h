@@ -46,6 +46,7 @@ struct SpotGraphs {
 
   static Result<SpotGraphs> read(const LayerOptions& options, const LayerReport& report);
   const network::Network& actual() const { return own ? *own : golden; }
+  Status check_unchanged() const;
 };
 
 // Recomputes the sampled elements of each layer from its inputs. A check depends on the layer and
@@ -58,6 +59,7 @@ class InitialSpotChecks {
                     const PairedLayers& paired, const LayerOptions& options,
                     const LayerReport& report);
 
+  Status check_graphs_unchanged() const { return graphs_.check_unchanged(); }
   const SpotDumps& actual_dumps() const { return actual_dumps_; }
   const SpotDumps& golden_dumps() const { return golden_dumps_; }
   const SpotDumps& golden_as_inputs() const { return golden_as_inputs_; }

@@ -11,6 +11,7 @@
 #include "diff/layers/measured_pairs.h"
 #include "diff/layers/order.h"
 #include "diff/layers/spots.h"
+#include "formats/io/byte_source.h"
 #include "sets/names/match.h"
 
 namespace btf {
@@ -316,9 +317,33 @@ Result<PlanStarts> plan_layers(const LayerSets& sets, const LayerOptions& option
   return starts;
 }
 
+// The files of a comparison as they are when it begins. Models are opened more than once: for the
+// order, and for the spot checks of each side.
+class LayerFiles {
+ public:
+  LayerFiles(const LayerSets& sets, const LayerOptions& options)
+      : sets_{&sets.actual, &sets.golden, sets.baseline, sets.expected} {
+    for (const auto* const path : {&options.graph, &options.actual_graph, &options.engine})
+      if (*path) models_.emplace_back(**path, path_stamp(**path));
+  }
+
+  Status check_unchanged() const {
+    for (const TensorSet* const set : sets_)
+      if (set != nullptr) BTF_TRY(set->check_unchanged());
+    for (const auto& [path, stamp] : models_)
+      if (path_stamp(path) != stamp) return std::unexpected(file_changed().error().in_file(path));
+    return {};
+  }
+
+ private:
+  std::array<const TensorSet*, 4> sets_;
+  std::vector<std::pair<std::string, std::optional<FileStamp>>> models_;
+};
+
 // `share`: nullptr if everything is measured by this process.
 Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, LayerShare* share) {
   auto& [actual, golden, baseline, expected] = sets;
+  const LayerFiles files(sets, options);
   PlanStarts starts;
   if (share != nullptr) {
     LayerReport planned;
@@ -341,8 +366,7 @@ Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, 
   Causes causes(actual, golden, paired, options, report);
   BTF_TRY(causes.locate());
   if (options.hints) BTF_TRY(causes.run());
-  BTF_TRY(actual.check_unchanged());
-  BTF_TRY(golden.check_unchanged());
+  BTF_TRY(files.check_unchanged());
   return report;
 }
 
@@ -362,6 +386,7 @@ Result<LayerReport> judge_measured(TensorSet& actual, TensorSet& golden, TensorS
 Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
                       TensorSet* expected, const LayerOptions& options, LayerShare& share) {
   const LayerSets sets{actual, golden, baseline, expected};
+  const LayerFiles files(sets, options);
   LayerReport planned;
   PairedLayers paired;
   BTF_ASSIGN(const PlanStarts starts, plan_layers(sets, options, share, planned, paired));
@@ -385,8 +410,7 @@ Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
     BTF_TRY(measure(*baseline, golden, baseline_options(options), share, starts.baseline));
   if (expected != nullptr)
     BTF_TRY(measure(actual, *expected, expected_options(options), share, starts.expected));
-  BTF_TRY(actual.check_unchanged());
-  return golden.check_unchanged();
+  return files.check_unchanged();
 }
 
 }  // namespace btf

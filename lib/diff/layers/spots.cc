@@ -725,7 +725,8 @@ Status check_spots(TensorSet& actual, TensorSet& golden, const PairedLayers& pai
   SpotChecks checks(graphs, actual, golden, paired, options, share, report);
   report.actual_flat |= checks.has_flat(true);
   report.golden_flat |= checks.has_flat(false);
-  return checks.run();
+  BTF_TRY(checks.run());
+  return graphs.check_unchanged();
 }
 
 }  // namespace btf

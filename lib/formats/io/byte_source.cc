@@ -134,8 +134,17 @@ class SharedSource final : public ByteSource {
 }  // namespace
 
 FileStamp stamp_of(const struct stat& status) {
-  return {static_cast<std::uint64_t>(status.st_size),
-          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .bytes = static_cast<std::uint64_t>(status.st_size),
+          .changed = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+std::optional<FileStamp> path_stamp(const std::string& path) {
+  struct stat status{};
+  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
+  return stamp_of(status);
 }
 
 Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {

@@ -29,6 +29,8 @@ struct FrameCheck {
 
 // The state of a file, used to detect changes.
 struct FileStamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;  // another file has taken its place
   std::uint64_t bytes = 0;
   std::int64_t changed = 0;  // time of the last modification in nanoseconds
 
@@ -108,6 +110,8 @@ class Spool {
 // Files as sources, and copies of inputs that cannot be read twice.
 
 FileStamp stamp_of(const struct stat& status);
+// Of a regular file; nothing for others.
+std::optional<FileStamp> path_stamp(const std::string& path);
 
 // Reads by pread, not mmap: a file that is truncated while it is read then gives an error instead
 // of a signal. Bytes before `begin` are not part of the source. `name` is for errors.

@@ -302,7 +302,8 @@ class MapParser {
       return wrong("the regular expression has " + std::to_string(parts[0].size()) +
                    " bytes; at most " + std::to_string(kLongestPattern) + " are supported");
     if (counts_too_far(parts[0]))
-      return wrong("'" + parts[0] + "' repeats something more than 9999 times");
+      return wrong("'" + parts[0] +
+                   "' has a count, or the number of a group, of more than 4 digits");
     try {
       static_cast<void>(compiled(parts[0]));
     } catch (const std::regex_error&) {
