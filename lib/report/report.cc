@@ -41,7 +41,7 @@ void DiffTotals::end(const FilePair& pair, const PairOutcome& outcome) {
   else if (outcome.result != PairResult::same)
     ++different_files;
   file_differences += outcome.files.all.size();
-  // Of two files it is neither a tensor nor one of several files.
+  // With only two files there is no file to name.
   const bool file =
       report::of_whole_files(outcome.result) || (directories && !outcome.files.all.empty());
   if (file && !first_different) first_different = pair.name;
@@ -121,7 +121,7 @@ std::string report_text(ReportFormat format, const SetDiffResult& result, Report
     totals.end(pair.files, pair.outcome);
     report->end(pair.files, pair.outcome);
   }
-  // A sink that keeps what it is given has no errors.
+  // This sink only stores the text, so it cannot fail.
   [[maybe_unused]] const Status finished = report->finish(totals);
   return text;
 }

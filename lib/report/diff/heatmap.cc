@@ -12,7 +12,7 @@
 namespace btf::report {
 namespace {
 
-// 1 of 10^9 is not 0, and all but one are not all: the first and the last level are exact.
+// The first and the last level are exact: 1 of 10^9 is not 0, and all but one are not all.
 constexpr std::array<DensityLevel, 7> kLevels{{
     {0, " ", "none", 0},
     {0.001, "·", "<0.1%", 75},
@@ -119,8 +119,8 @@ namespace {
 
 constexpr std::size_t kLabelWidth = 12;
 constexpr std::size_t kBeside = 5;        // the indent, the frame and the space before it
-constexpr std::uint64_t kMinCells = 8;    // whatever the width
-constexpr std::size_t kWideColumns = 32;  // up to so many, a cell is two characters wide: a square
+constexpr std::uint64_t kMinCells = 8;    // even if the terminal is narrower
+constexpr std::size_t kWideColumns = 32;  // up to this many, a cell is a square of two characters
 
 std::string repeat(std::string_view glyph, std::size_t times) {
   std::string text;
@@ -128,7 +128,7 @@ std::string repeat(std::string_view glyph, std::size_t times) {
   return text;
 }
 
-// So many neighbours of a row as one cell.
+// Combines each `each` neighbouring cells of a row into one.
 Heatmap folded(const Heatmap& map, std::uint64_t each) {
   Heatmap fewer = map;
   fewer.columns = (map.columns + each - 1) / each;
@@ -204,7 +204,7 @@ class Picture {
     return text;
   }
 
-  // First indices of cells above the frame, as many as fit, each at a mark in the frame.
+  // Prints the first indices of cells above the frame, as many as fit, and a mark for each.
   void ticks() {
     std::string names;
     std::vector<bool> marked(width(), false);

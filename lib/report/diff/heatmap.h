@@ -1,4 +1,4 @@
-// Heat maps: density levels and axis names, and the map in text.
+// Heat maps of mismatches: what text and HTML share, and the text itself.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,16 @@
 
 namespace btf::report {
 
-// Density levels and axis names, shared by the heat maps in text and HTML.
-
-// A cell is of the first level whose bound its share of mismatches is below. The scale is the same
-// in every picture, so that pictures compare.
+// A cell has the first level whose bound is above its fraction of mismatches. All pictures have the
+// same scale, so that they can be compared.
 struct DensityLevel {
   double below = 0;
   std::string_view glyph;  // one column of a terminal
   std::string_view meaning;
-  std::uint8_t color = 0;  // of 256
+  std::uint8_t color = 0;  // one of 256 terminal colours
 };
 
-// Row 0 is a cell without mismatches, the last one of mismatches only.
+// The first level is for cells without mismatches, the last for cells with only mismatches.
 std::span<const DensityLevel> density_levels();
 std::size_t density_level(std::uint64_t mismatched, std::uint64_t elements);
 
@@ -33,11 +31,12 @@ struct HeatCell {
 };
 HeatCell heat_cell(const Heatmap& map, std::uint64_t row, std::uint64_t column);
 
-// "H" of rank 4, otherwise "dim 2"; and with both, "dim 2 (H)".
+// "H" for rank 4, otherwise "dim 2". The title has both: "dim 2 (H)".
 std::string axis_name(std::uint32_t dim, std::size_t rank);
 std::string axis_title(std::uint32_t dim, std::size_t rank);
 
-// "these dims were picked, as there is no dim 4 in rank 4"; empty if there is no trouble.
+// Explains why other axes were chosen: "these dims were picked, as there is no dim 4 in rank 4".
+// Returns an empty string if `trouble` is empty.
 std::string picked_text(const std::string& trouble);
 
 // The first and the last index that a cell covers. Without an axis there is one cell.
@@ -48,18 +47,17 @@ struct IndexRange {
 IndexRange cell_range(const Heatmap::Axis& axis, const Dims& dims, std::uint64_t cell);
 std::string range_text(IndexRange range);
 
-// "H = 8-15, W = 3"; "all elements" of a map without axes.
+// "H = 8-15, W = 3", or "all elements" if the map has no axes.
 std::string cell_text(const Heatmap& map, const Dims& dims, std::uint64_t row,
                       std::uint64_t column);
 
 // "a cell covers 10 x 4 indices, 480 elements; summed over dims 0 (N), 1 (C)"
 std::string coverage_text(const Heatmap& map, const Dims& dims);
 
-// A heat map for the terminal: block characters, at most 80 columns of them.
-
-// A title, the rows with the indices beside and above them, the worst cell and a legend. `picked`:
-// why these are not the axes that were asked for, or empty. Sentences have `columns`, the map those
-// that it was made for. `color`: colours of 256 may be used; what they say the characters say too.
+// Returns a title, the map with indices at its left and top, the worst cell and a legend. `picked`
+// says why these are not the axes that were asked for, or is empty. Sentences are wrapped to
+// `columns`; the map is as wide as it was made for. If `color` is set, 256 colours are used in
+// addition to the block characters.
 std::vector<std::string> heatmap_lines(const Heatmap& map, const Dims& dims,
                                        const std::string& picked, std::size_t columns, bool color);
 

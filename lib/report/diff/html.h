@@ -1,4 +1,4 @@
-// One HTML page about what a comparison found: a single file, nothing is loaded.
+// The HTML page of a comparison, a single file that loads nothing.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace btf::report {
 
-// The page stays small enough to read: all tensors are rows of a table up to a bound, the first
-// different ones have a section each, and it says what was left out.
+// The size of the page is bounded: tensors are rows of a table up to a limit, and the first
+// different ones have a section each. The page says what was left out.
 std::unique_ptr<DiffReport> html_report(ReportOptions options, TextSink sink);
 
 }  // namespace btf::report

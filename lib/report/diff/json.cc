@@ -1,5 +1,3 @@
-// JSON that is written before what stands in front of it: in memory while it is little, else in a
-// temporary file.
 #include "report/diff/json.h"
 
 #include <algorithm>
@@ -18,12 +16,15 @@
 namespace btf::report {
 namespace {
 
+// JSON that comes in the document after members that are only known at the end. It is kept in
+// memory while it is small, otherwise in a temporary file.
 class SpooledJson {
  public:
   JsonDocument& document() { return document_; }
   // Call it after each item.
   void settle();
-  // All of it, piece by piece. An error: the temporary file, or the sink's.
+  // Writes everything to the sink, piece by piece. Returns an error of the temporary file or of the
+  // sink.
   Status write(const TextSink& sink);
 
  private:
@@ -61,7 +62,7 @@ Status SpooledJson::write(const TextSink& sink) {
 
 Json optional_number(const auto& value) { return value ? json_number(*value) : Json(nullptr); }
 
-// rtol and atol are 0 where nothing else was given.
+// Without rtol and atol, they are written as 0.
 void add_tolerance(Json& object, const Tolerance& tolerance) {
   const auto number = [&](const std::optional<double>& value) {
     return tolerance.by_error() ? json_number(value.value_or(0)) : Json(nullptr);
@@ -140,7 +141,7 @@ Json figures(const TensorDiff& diff) {
   };
   Json json = {{"pairs", json_number(diff.figures->pairs)}};
   const bool none = diff.figures->pairs == 0;
-  // One that a report judged again lacks is left out here, too.
+  // Figures that a report for --from-json lacks are left out.
   for (const FigureInfo& row : btf::figures())
     if (row.value != nullptr && (none || row.judged(diff)))
       json[row.name] = none ? Json(nullptr) : json_number(*diff.figures.*row.value);
@@ -319,7 +320,6 @@ class JsonReport : public DiffReport {
   }
 
  protected:
-  // Those of this schema.
   virtual Status write_lists(JsonDocument& document) = 0;
 
   Status write_list(const char* name, SpooledJson& items, JsonDocument& document) const {
@@ -343,7 +343,7 @@ class JsonReport : public DiffReport {
   FilePair pair_;
 };
 
-// All tensors in one list, whatever files they are in.
+// Schema 2: all tensors are in one list, with their files.
 class SetReport final : public JsonReport {
  public:
   using JsonReport::JsonReport;
@@ -382,7 +382,7 @@ class SetReport final : public JsonReport {
   SpooledJson tensors_;
 };
 
-// As version 0.1 wrote it: of two directories a list of files, each with its tensors.
+// Schema 1, of version 0.1: for two directories, a list of files, each with its tensors.
 class FileReport final : public JsonReport {
  public:
   using JsonReport::JsonReport;
@@ -411,7 +411,7 @@ class FileReport final : public JsonReport {
                          : write_list("tensors", tensors_, document);
   }
 
-  SpooledJson tensors_;  // of the pair of files
+  SpooledJson tensors_;  // tensors of the current pair of files
   SpooledJson files_;
   Json of_two_ = Json::object();
 };

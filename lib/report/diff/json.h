@@ -15,7 +15,7 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema);
 
 std::unique_ptr<DiffReport> json_report(ReportOptions options, TextSink sink);
 
-// Adds what files differ in beside their tensors, if they do.
+// Adds the differences of the files that are not in their tensors, if there are any.
 void add_file_differences(const FileDifferences& files, Json& object);
 
 }  // namespace btf::report

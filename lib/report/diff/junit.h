@@ -1,4 +1,4 @@
-// JUnit: a suite for each pair of files, a case for each tensor.
+// The JUnit report: a suite for each pair of files, and a case for each tensor.
 #pragma once
 
 #include <memory>

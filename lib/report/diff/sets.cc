@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 
-// A cosine that is not 1 does not look like it.
+// Never prints "1" for a cosine that is not 1.
 std::string cosine_text(double cosine) {
   constexpr std::size_t kLongest = 12;
   const std::string text = short_number(cosine);
@@ -31,8 +31,8 @@ std::string refused_text(const TensorDiff& diff) {
   return diff.mismatched == 0 ? "0" : percent(diff.mismatched, diff.compared);
 }
 
-// The cause; else NaN and Inf, of these first what does not agree; else which of the criteria
-// failed beside the elements.
+// Returns the cause if there is one, else NaN and Inf (those on one side first), else the criteria
+// other than the tolerance that failed.
 std::string why(const TensorDiff& diff) {
   if (!diff.hints.empty()) return printable(cause_text(diff.hints.front()));
   const std::string unlike = unlike_specials_text(diff);
@@ -107,7 +107,7 @@ SetRow set_row(const FilePair& pair, const PairOutcome& outcome) {
 
 namespace {
 
-// Rows wait for those behind them, so that the columns fit all; not longer.
+// Number of rows that are collected before the first is printed, so that the columns fit all.
 constexpr std::size_t kMaxWaiting = 4096;
 
 constexpr std::string_view kSameMark = "  ";
@@ -127,7 +127,7 @@ constexpr std::size_t kMinName = 16;
 
 void SetTable::add(SetRow row) { rows_.push_back(std::move(row)); }
 
-// Names have room before causes do, which are short.
+// Names get room first, as causes are short.
 SetTable::Widths SetTable::measure() const {
   std::size_t name = kNameTitle.size();
   std::size_t why = kWhyTitle.size();
@@ -139,7 +139,7 @@ SetTable::Widths SetTable::measure() const {
   const std::size_t least = std::min(name, std::max(room / 2, kMinName));
   Widths widths;
   if (whole_) {
-    // Behind long names causes have the room that they have behind short ones.
+    // Causes have the same room after long names as after short ones.
     widths.name = name;
     widths.why = std::max(std::min(why, room - least), room > name ? room - name : 0);
     return widths;
@@ -159,7 +159,7 @@ void SetTable::print_title(std::vector<std::string>& lines) const {
   lines.push_back(line.append(kGap).append(without_end(kWhyTitle, widths_.why)));
 }
 
-// A few characters of the evidence would be useless.
+// Leaves the evidence out if there is room for only a few characters of it.
 std::string SetTable::why_text(const SetRow& row) const {
   constexpr std::size_t kMinEvidence = 12;
   const std::string all = row.why + ": " + row.evidence;
@@ -180,7 +180,7 @@ void SetTable::print(const SetRow& row, const std::string& name,
     line.resize(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   } else {
-    // Nothing else says it, so all of it is said.
+    // Never shortened, as it is printed nowhere else.
     const std::size_t before = kSameMark.size() + widths_.name + kGap.size();
     const std::vector<std::string> pieces =
         whole_ ? std::vector{row.instead}

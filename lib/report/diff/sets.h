@@ -1,4 +1,4 @@
-// The table of a report on many tensors: a line for each, which fits the terminal.
+// The table of a comparison of many tensors, with a line for each that fits the terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@ struct SetRow {
   std::string name;
   bool different = false;
   std::string refused{};  // "1.56%"
-  std::string error{};    // the largest
+  std::string error{};    // the largest error
   std::string cosine{};
   std::string why{};
-  std::string evidence{};            // behind it, as far as there is room
-  std::string instead{};             // of all four: "shape [1] against [2]"
-  std::vector<std::string> below{};  // lines of its own, whatever their length
-  // Sort keys, the worst first.
+  std::string evidence{};            // printed after `why` if there is room
+  std::string instead{};             // replaces the four above: "shape [1] against [2]"
+  std::vector<std::string> below{};  // lines below the row, which are not shortened
+  // Sort keys; the worst tensor comes first.
   double error_rank = 0;
   double cosine_rank = 0;
 };
 
 class SetTable {
  public:
-  // `columns`: of the terminal; `whole`: names and causes are whole, however long lines become.
-  // `refused`: the title of that column.
+  // `columns` is the width of the terminal. If `whole` is set, names and causes are never
+  // shortened. `refused` is the title of that column.
   SetTable(Paint paint, std::size_t columns, bool whole, DiffSort sort, std::string refused)
       : paint_(paint),
         columns_(columns),
@@ -40,8 +40,8 @@ class SetTable {
   // Drops the rows that were not printed.
   void clear() { rows_.clear(); }
 
-  // The lines that became printable since the last call; with `last` all of them. Column widths
-  // follow from the rows known at the first print and stay.
+  // Returns the lines that can be printed now; all of them if `last` is set. Column widths depend
+  // on the rows known at the first call that returns lines.
   std::vector<std::string> lines(bool last);
 
  private:
@@ -65,15 +65,13 @@ class SetTable {
   bool began_ = false;
 };
 
-// One tensor's row in a report on many tensors.
-
-// The label of a tensor: "conv1", "tensor 3" in a file without names, "m.npz: conv1"
-// where names of several files may be the same.
+// Returns the label of a tensor: "conv1", "tensor 3" in a file without names, or "m.npz: conv1" if
+// several files may have the same names.
 std::string set_name(const TensorDiff& diff, const FilePair& pair, bool directories);
 
 SetRow set_row(const TensorDiff& diff, std::string name);
 
-// The row of a pair of files without tensors: one is missing, unreadable or empty.
+// Returns the row of a pair of files of which one is missing, unreadable or empty.
 SetRow set_row(const FilePair& pair, const PairOutcome& outcome);
 
 }  // namespace btf::report

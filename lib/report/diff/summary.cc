@@ -1,4 +1,3 @@
-// Lines into a sink.
 #include "report/diff/summary.h"
 
 #include <fmt/format.h>
@@ -28,7 +27,7 @@ class Lines {
   void line(std::string_view text) {
     if (status_) status_ = sink_(std::string(text) + "\n");
   }
-  // The first write error; nothing was written after it.
+  // The first write error. Nothing is written after it.
   const Status& status() const { return status_; }
 
  private:
@@ -67,8 +66,8 @@ std::string verdict(const DiffTotals& totals, Paint paint, const ReportOptions& 
   return text + counts + " (" + criteria_text(options, totals.close) + ")";
 }
 
-// One pair of tensors in full; of more, or of directories, a line for each, and in full the first
-// that differs by its values.
+// Prints a single pair of tensors in full. Of several pairs, or directories, it prints a line for
+// each, and the first one whose values differ in full.
 class Screen final : public DiffReport {
  public:
   Screen(ReportOptions options, TextSink sink)
@@ -99,7 +98,7 @@ class Screen final : public DiffReport {
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     const bool trouble = outcome.result == PairResult::trouble;
-    // If nothing of two files could be compared, the errors are the report.
+    // If nothing in two files could be compared, errors are all there is to report.
     if (!directories_ && in_trouble_ == of_pair_) {
       only_.reset();
       table_.clear();
@@ -110,7 +109,7 @@ class Screen final : public DiffReport {
       table_.add(set_row(pair, outcome));
     }
     note_files(pair, outcome.files);
-    // After trouble of two files nothing follows.
+    // With two files, nothing is printed after an error.
     print(trouble && !directories_);
   }
 
@@ -138,7 +137,7 @@ class Screen final : public DiffReport {
   }
 
  private:
-  static constexpr std::size_t kIndent = 4;  // of lines that go on
+  static constexpr std::size_t kIndent = 4;  // indent of continued lines
   static constexpr std::size_t kNext = 6;    // columns of "next: "
 
   void put_next(const std::string& command) {
@@ -181,7 +180,7 @@ class Screen final : public DiffReport {
     const std::string name = set_name(diff, pair_, directories_);
     SetRow row = set_row(diff, name);
     if (row.different && !diff.error && first_different_.empty()) first_different_ = name;
-    // Only compared tensors have more to show than their line.
+    // Only tensors that were compared have details.
     if (diff.result == DiffResult::different) {
       if (next_.empty()) next_ = next_for(diff);
       if (options_.text.all)
@@ -197,7 +196,7 @@ class Screen final : public DiffReport {
     print(false);
   }
 
-  // In full, as lines that fit.
+  // Returns the details of a tensor, as lines that fit.
   std::vector<std::string> block(const TensorDiff& diff, const std::string& name) const {
     std::vector<std::string> lines = wrapped(
         name + ": " + paint_.red("different") + ": " + headline(diff, options_.text.figures),
@@ -245,21 +244,21 @@ class Screen final : public DiffReport {
   Lines out_;
   bool directories_;
   std::size_t columns_;
-  std::size_t room_;  // of lines that may be whole ones
+  std::size_t room_;  // width of lines; SIZE_MAX if they are not wrapped
   Paint paint_;
   SetTable table_;
   FilePair pair_;
-  std::optional<TensorDiff> only_;  // so far
-  std::uint64_t all_ = 0;           // tensors
-  std::uint64_t of_pair_ = 0;
-  std::uint64_t in_trouble_ = 0;  // of these
-  std::uint64_t hidden_ = 0;      // tensors of which there is more to say
+  std::optional<TensorDiff> only_;  // the tensor, while there has been only one
+  std::uint64_t all_ = 0;           // number of tensors
+  std::uint64_t of_pair_ = 0;       // number of tensors of the current pair of files
+  std::uint64_t in_trouble_ = 0;    // how many of them could not be compared
+  std::uint64_t hidden_ = 0;        // tensors whose details are not printed
   std::vector<std::string> block_;
-  std::vector<std::string> about_files_;  // how they differ beside their tensors
-  std::uint64_t files_hidden_ = 0;        // lines of these
+  std::vector<std::string> about_files_;  // differences of the files that are not in tensors
+  std::uint64_t files_hidden_ = 0;        // how many of these lines are not printed
   std::string first_different_;
-  std::string next_;          // command to type, of the first that differs in its values
-  std::string next_of_rest_;  // likewise, of what has none
+  std::string next_;          // next command for the first tensor whose values differ
+  std::string next_of_rest_;  // next command for the first other difference
 };
 
 }  // namespace
@@ -287,9 +286,9 @@ class SummaryReport final : public DiffReport {
     add_pairing(diff, sums_.pairing);
     sums_.compared += diff.compared;
     sums_.mismatched += diff.mismatched;
-    // A report that is judged again does not hold every figure of the new limits.
+    // With --from-json, the report may lack figures for the new limits.
     sums_.counted = sums_.counted && diff.mismatched_known;
-    // A NaN that meets an Inf is one pair, though both sides count it.
+    // NaN against Inf is counted on both sides, but is one pair.
     if (diff.figures)
       sums_.nonfinite += diff.compared - diff.figures->pairs - diff.nan.both - diff.inf.both;
     note_close(diff, sums_.close);
@@ -336,15 +335,15 @@ class SummaryReport final : public DiffReport {
  private:
   struct Sums {
     std::uint64_t tensors = 0;
-    std::uint64_t troubled = 0;  // and the others are what the rest is of
+    std::uint64_t troubled = 0;  // could not be compared; not included in the rest
     std::uint64_t different = 0;
     std::uint64_t compared = 0;
     std::uint64_t mismatched = 0;
     std::uint64_t nonfinite = 0;
     double worst = 0;
-    bool counted = true;  // `mismatched` is of all tensors
+    bool counted = true;  // `mismatched` includes all tensors
     std::optional<double> cosine;
-    bool every_cosine = true;  // likewise
+    bool every_cosine = true;  // `cosine` includes all tensors
     std::vector<Tolerance> close;
     PairingCounts pairing;
   };
@@ -371,7 +370,7 @@ class SummaryReport final : public DiffReport {
   ReportOptions options_;
   Lines out_;
   Paint paint_;
-  Sums sums_;  // of the pair of files
+  Sums sums_;  // of the current pair of files
 };
 
 }  // namespace

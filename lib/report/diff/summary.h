@@ -1,5 +1,5 @@
-// The report on the terminal, which never fills more than a screen unless that is asked for; and
-// the one with a line a pair of files.
+// The text report, which fits a screen unless more is asked for, and the report of --summary with
+// one line for each pair of files.
 #pragma once
 
 #include <memory>

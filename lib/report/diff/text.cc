@@ -1,5 +1,3 @@
-// Steps between numbers, where they say something: over many of them, and from one sign to the
-// other, the error says more.
 #include "report/diff/text.h"
 
 #include <fmt/format.h>
@@ -22,17 +20,16 @@
 namespace btf::report {
 namespace {
 
-// Floats of opposite signs, further apart than the numbers about zero.
+// Returns true for floats of opposite signs that are not both close to zero. Their distance in
+// steps says nothing.
 bool opposite_signs(const Mismatch& mismatch, const TensorDiff& diff);
-
-// The tables of a diff: errors by decade, and single mismatches.
 
 constexpr std::uint64_t kMaxTold = 999'999;
 constexpr std::uint64_t kAboutZero = 16;
 
 bool tells(std::uint64_t steps) { return steps <= kMaxTold; }
 
-// Are the most steps of a pair of tensors worth telling?
+// Returns true if the largest distance in steps is small enough to be useful.
 bool tells_steps(const TensorDiff& diff) {
   const auto most = [&](const std::optional<Mismatch>& worst) {
     return worst && worst->steps == diff.max_ulp && opposite_signs(*worst, diff);
@@ -49,7 +46,8 @@ bool opposite_signs(const Mismatch& mismatch, const TensorDiff& diff) {
              std::signbit(value_double(golden, mismatch.golden_code));
 }
 
-// ", 3 steps", ", opposite signs"; empty: nothing is worth telling. `all`: the number in any case.
+// ", 3 steps", ", opposite signs", or an empty string if the number is not useful and `all` is not
+// set.
 std::string steps_text(const Mismatch& mismatch, const TensorDiff& diff, bool all) {
   if (!mismatch.steps) return {};
   if (all) return ", " + counted(*mismatch.steps, "step");
@@ -57,7 +55,7 @@ std::string steps_text(const Mismatch& mismatch, const TensorDiff& diff, bool al
   return tells(*mismatch.steps) ? ", " + counted(*mismatch.steps, "step") : "";
 }
 
-// The same as a cell of a table: "3", "sign", "-".
+// The same for a cell of a table: "3", "sign", "-".
 std::string steps_cell(const Mismatch& mismatch, const TensorDiff& diff, bool all) {
   if (!mismatch.steps) return "-";
   if (all) return std::to_string(*mismatch.steps);
@@ -68,7 +66,7 @@ std::string steps_cell(const Mismatch& mismatch, const TensorDiff& diff, bool al
 constexpr std::size_t kMaxDecades = 9;  // columns of the histogram
 constexpr std::size_t kMinDecades = 3;
 
-// Height by the logarithm: the few large errors matter as much as the many small ones.
+// The height is logarithmic, because a few large errors matter as much as many small ones.
 std::string bar(std::uint64_t count, std::uint64_t most) {
   constexpr const char* kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   if (count == 0) return " ";
@@ -83,7 +81,8 @@ struct Column {
   std::uint64_t refused = 0;
 };
 
-// The equal ones and the decades; what is too much goes into one column for the smallest.
+// A column for equal elements, and one for each decade. If there are too many, the smallest errors
+// share a column.
 std::vector<Column> histogram_columns(const TensorDiff& diff, std::size_t most) {
   std::vector<Column> columns{{"equal", diff.equal, 0}};
   const std::size_t room = most - 1;
@@ -107,7 +106,7 @@ std::string offset_cell(const std::optional<std::uint64_t>& offset) {
   return offset ? std::to_string(*offset) : "not stored";
 }
 
-// Labels, counts with bars, and the refused ones if not all were.
+// Rows with labels, with counts and bars, and with refused mismatches unless all were refused.
 std::vector<std::array<std::string, 2>> histogram_rows(const std::vector<Column>& columns) {
   std::uint64_t most = 0;
   bool all_refused = true;
@@ -134,14 +133,14 @@ std::vector<std::array<std::string, 2>> histogram_rows(const std::vector<Column>
 using Cells = std::array<std::string, 9>;
 using Widths = std::array<std::size_t, std::tuple_size_v<Cells>>;
 
-// Columns dropped for lack of room: codes first, then bytes, then steps.
+// If there is no room, columns are dropped: codes first, then bytes, then steps.
 constexpr std::size_t kSteps = 4;
 constexpr auto kLeftOut = std::to_array<std::pair<std::size_t, std::size_t>>(
     {{kSteps + 1, kSteps + 3}, {kSteps + 3, kSteps + 5}, {kSteps, kSteps + 1}});
 
 constexpr std::string_view kCellGap = "  ";
 
-// The width of each column; 0 for dropped ones.
+// Returns the width of each column, 0 if it is dropped.
 Widths fitting_widths(const std::vector<Cells>& lines, std::size_t room) {
   Widths widths{};
   for (const Cells& line : lines)
@@ -168,9 +167,9 @@ Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff, bool all) {
           offset_cell(mismatch.golden_offset)};
 }
 
-// A label and a row each: the decades, how many errors are in each, and how many of these are
-// refused if that is not all of them. Empty if there are no errors of finite numbers. `room`:
-// columns for a row; small decades share one where it is little.
+// Returns labelled rows: the decades, the number of errors in each, and how many of them are
+// refused, unless all are. Empty if there are no finite errors. `room` is the width of a row in
+// columns; if it is too small, the smallest decades share a column.
 std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, std::size_t room) {
   if (diff.decades.empty()) return {};
   for (std::size_t most = kMaxDecades;; --most) {
@@ -179,12 +178,12 @@ std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, 
   }
 }
 
-// The first and the largest mismatches under one header, no element twice, within `room` columns.
-// `all_steps`: also those that say little (steps.h).
+// The first and the largest mismatches under one header, each element once, within `room` columns.
+// If `all_steps` is set, it includes distances in steps that say little.
 std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room, bool all_steps) {
   if (diff.first.empty()) return {};
   const bool all = diff.first.size() == diff.mismatched;
-  // A title is in the first column, alone in its line except for the header.
+  // Titles are in the first column; the line of the first one also has the header.
   const std::string title = all ? fmt::format("all {} mismatches", diff.mismatched)
                                 : fmt::format("first {} of {}", diff.first.size(), diff.mismatched);
   std::vector<Cells> lines{{diff.mismatched == 1 ? "the mismatch" : title, "actual", "golden",
@@ -235,7 +234,7 @@ std::string tolerance_text(const Tolerance& tolerance, bool always) {
   return text;
 }
 
-// The tolerance shown for all tensors; with --close, rtol and atol may vary.
+// The tolerance for all tensors. With --close, rtol and atol depend on the tensor.
 std::string general_tolerance(const DiffOptions& criteria, const std::string& close) {
   const Tolerance& general = criteria.tolerance;
   if (!general.close) return tolerance_text(general, !criteria.gates.given());
@@ -265,7 +264,7 @@ bool is_counted(const CriterionResult& criterion) {
 bool is_figure(const CriterionResult& criterion) { return !is_counted(criterion); }
 
 void add_failed(const TensorDiff& diff, std::vector<std::string>& lines) {
-  if (!failed(diff, is_other)) return;  // the headline says it all
+  if (!failed(diff, is_other)) return;  // the headline has it
   for (const CriterionResult& criterion : diff.criteria)
     if (!criterion.passed && criterion.name != "strict")
       lines.push_back(line("failed", printable(criterion.text)));
@@ -276,10 +275,10 @@ std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff, bool al
                                  btf::value_text(diff.actual->dtype, mismatch.actual_code),
                                  btf::value_text(diff.golden->dtype, mismatch.golden_code));
   text += fmt::format(", error {:.4g} ({:.3g} relative)", mismatch.abs_error, mismatch.rel_error);
-  // By steps alone, any error is allowed.
+  // If only steps are limited, any absolute error is allowed.
   if (mismatch.allowed > 0 && std::isfinite(mismatch.allowed))
     text += fmt::format(", allowed {:.4g}", mismatch.allowed);
-  // Where steps are counted, they are what is judged.
+  // With --ulp, steps are what is judged, so they are always printed.
   text += steps_text(mismatch, diff, all || diff.tolerance.ulp);
   if (mismatch.steps && diff.tolerance.ulp)
     text += fmt::format(" ({} allowed)", *diff.tolerance.ulp);
@@ -289,7 +288,7 @@ std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff, bool al
 }
 
 void add_worst(const TensorDiff& diff, bool all, std::vector<std::string>& lines) {
-  // Where only NaN and Inf mismatch there is no error to be the worst of.
+  // If only NaN and Inf mismatch, there is no largest error.
   if (!diff.worst_abs || !std::isfinite(diff.worst_abs->abs_error)) return;
   const bool one = !diff.worst_rel || diff.worst_rel->index == diff.worst_abs->index;
   lines.push_back(line(one ? "worst" : "worst absolute", worst_text(*diff.worst_abs, diff, all)));
@@ -327,7 +326,7 @@ void add_figures(const TensorDiff& diff, const ReportOptions& options,
   lines.push_back(line("figures", text));
 }
 
-// The tolerances that this tensor alone was judged by.
+// The tolerances that only this tensor was judged by.
 void add_tolerance(const TensorDiff& diff, const Tolerance& general,
                    std::vector<std::string>& lines) {
   const Tolerance& used = diff.tolerance;
@@ -338,7 +337,7 @@ void add_tolerance(const TensorDiff& diff, const Tolerance& general,
 void add_required(const TensorDiff& diff, const ReportOptions& report,
                   std::vector<std::string>& lines) {
   if (diff.mismatched == 0) return;
-  // Tolerances were not requested, or not alone.
+  // Says nothing unless elements were judged by tolerances and failed.
   if (!failed(diff, is_counted)) return;
   const char* label = failed(diff, is_figure) ? "elements need" : "would pass with";
   if (!diff.required_atol) {
@@ -367,7 +366,7 @@ std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNam
   if (!diff.required_atol) return {};
   const std::string atol = rounded_up(*diff.required_atol);
   std::vector<std::string> options{"`tolerance.atol` " + atol};
-  // An rtol of 1 would accept zeros everywhere.
+  // An rtol of 1 or more is left out: it would accept zeros everywhere.
   const std::string rtol = diff.required_rtol ? rounded_up(*diff.required_rtol) : "1";
   if (rtol != "1" && *diff.required_rtol < 1) options.push_back("`tolerance.rtol` " + rtol);
   if (diff.required_pair && rounded_up(diff.required_pair->atol) != atol)
@@ -400,7 +399,7 @@ std::string rounded_up(double value) {
   return std::isfinite(rounded) && rounded >= value ? number_text(rounded) : exact;
 }
 
-// "3", or "3 'conv1.weight'" where the file names it.
+// "3", or "3 'conv1.weight'" if the file has a name for the tensor.
 std::string number_and_name(const DiffTensor& tensor) {
   return std::to_string(tensor.index) + (tensor.named ? " " + quoted_name(tensor.name) : "");
 }
@@ -467,7 +466,7 @@ std::string specials_text(const TensorDiff& diff) { return specials_text(diff, t
 
 std::string unlike_specials_text(const TensorDiff& diff) { return specials_text(diff, false); }
 
-// Refused as others are, and counted apart from them.
+// Saturated elements are refused like others, but counted apart.
 std::string saturated_text(const TensorDiff& diff) {
   std::string text;
   const auto add = [&](std::uint64_t count, const char* side, const char* other) {

@@ -1,4 +1,4 @@
-// The page of fit: layers, ranges as a chart, and scales.
+// The HTML page of fit: layers, a chart of ranges, and scales.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace btf::report {
 namespace {
 
-// An end of the type that is further from all numbers has no line: they would shrink to nothing.
+// If the limit of the dtype is further from all numbers than this factor, it has no line in the
+// chart, because the numbers would be too small to see.
 constexpr double kNear = 1e6;
 
 bool drawable(const FitTensor& tensor) { return tensor.largest > 0; }
@@ -27,7 +28,7 @@ std::string told_of(const FitTensor& tensor) {
   return text;
 }
 
-// Empty where no tensor has a number above 0.
+// Returns an empty string if no tensor has a number above 0.
 std::string fit_range_chart(const FitOfType& type) {
   const auto& tensors = type.tensors;
   double least = HUGE_VAL;
@@ -71,7 +72,7 @@ constexpr std::string_view kLayerHead =
 std::string remarks(const FitScaledTensor& tensor) {
   std::string text;
   if (tensor.state == FitScaling::nonfinite)
-    text = fmt::format("{} NaN and {} Inf, which no code stands for. ", html_count(tensor.nan),
+    text = fmt::format("{} NaN and {} Inf, which no code can represent. ", html_count(tensor.nan),
                        html_count(tensor.infinite));
   if (tensor.scales.empty()) text += "no numbers but zeros";
   if (tensor.channels && tensor.channels->outlier) {
@@ -208,9 +209,11 @@ class FitPage {
                                 : "none: no layer can be judged, as a model says what is computed "
                                   "from what");
     if (report_.integers > 0)
-      fact("left out", counted(report_.integers, "tensor") + " of other types than floats");
+      fact("left out",
+           counted(report_.integers, "tensor") + " of dtypes that are not floating-point");
     if (!report_.unused.empty())
-      fact("left out", counted(report_.unused.size(), "tensor") + " not in the graph, as " +
+      fact("left out", counted(report_.unused.size(), "tensor") +
+                           " that are not in the graph, such as " +
                            html_text(quoted_name(report_.unused.front())));
     for (const std::string& text : report_.warnings) fact("warning", html_text(text));
     for (const std::string& text : report_.troubles) fact("trouble", html_text(text));
@@ -250,7 +253,7 @@ class FitPage {
     return html_table(kLayerTitles, rows, all, state == FitState::narrow ? " short" : "");
   }
 
-  // The first finding says it; the others are there for those who ask.
+  // Shows the first finding; the others are folded.
   std::string why(const FitLayer& layer, const FitOfType& type) const {
     std::string html = html_text(layer.why);
     for (const FitFinding& finding : layer.findings) {

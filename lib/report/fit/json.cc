@@ -1,4 +1,4 @@
-// btftool/fit/1: layers and scales as JSON.
+// The JSON report of fit, "btftool/fit/1".
 #include "report/text/json.h"
 
 #include <algorithm>

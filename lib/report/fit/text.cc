@@ -1,4 +1,3 @@
-// A text of lines that fit the columns.
 #include "report/fit/text.h"
 
 #include <fmt/format.h>
@@ -210,7 +209,7 @@ Result<std::string> onnxconverter(const Names& names) {
   return report::dump(report::Json(names)) + "\n";
 }
 
-// Options that are no word to a shell where there is nothing to say.
+// Writes options, or an empty line if no layer must stay in float32.
 Result<std::string> trtexec(const Names& names) {
   BTF_TRY(check_without(names, ",\n\r", "trtexec"));
   if (names.empty()) return "\n";
@@ -235,7 +234,7 @@ bool lists_scales(FitListForm form) { return form == FitListForm::scales; }
 
 Result<std::string> fit_list(const FitOfScales& type, FitListForm form) {
   if (!lists_scales(form))
-    return fail(ErrorCode::refused, "a list of layers is of float16 or bfloat16; " +
+    return fail(ErrorCode::refused, "lists of layers exist only for float16 and bfloat16; " +
                                         std::string(info(type.dtype).name) + " has scales");
   report::Json scales = report::Json::object();
   for (const FitScaledTensor& tensor : type.tensors)
@@ -247,8 +246,7 @@ Result<std::string> fit_list(const FitOfScales& type, FitListForm form) {
 Result<std::string> fit_list(const FitOfType& type, FitListForm form) {
   if (lists_scales(form))
     return fail(ErrorCode::refused, std::string(info(type.dtype).name) + " has no scales");
-  if (type.layers.empty())
-    return fail(ErrorCode::refused, "there is no list of layers without a graph");
+  if (type.layers.empty()) return fail(ErrorCode::refused, "a list of layers needs a graph");
   Names names;
   for (const FitLayer& layer : type.layers)
     if (layer.state == FitState::wide) names.push_back(layer.name);
@@ -273,18 +271,18 @@ Result<std::string> fit_list(const FitOfType& type, FitListForm form) {
 namespace btf::report {
 namespace {
 
-constexpr std::size_t kWorst = 5;  // tensors and layers that are shown in any case
-constexpr std::size_t kMost = 20;  // that are shown at most, but for `all`
+constexpr std::size_t kWorst = 5;  // tensors and layers that are always shown
+constexpr std::size_t kMax = 20;   // more are only shown with `all`
 
-// Where a table leaves its names no room there are sentences.
+// If there are fewer columns, sentences are printed instead of a table.
 constexpr std::size_t kTableColumns = 76;
 
-// What is left is the rounding of the scale itself, to a float32.
+// A higher ratio in dB only shows that the scale itself is rounded to float32.
 constexpr double kExact = 140;
 
 bool has_ratio(double snr) { return std::isfinite(snr) && snr < kExact; }
 
-// What no scale holds stands first, then by the signal-to-noise ratio.
+// Tensors without a good scale come first; the others are sorted by their signal-to-noise ratio.
 std::pair<bool, double> rank(const FitScaledTensor& tensor) {
   return {is_held(tensor), tensor.scales.empty() ? HUGE_VAL : tensor.scales[tensor.best].snr};
 }
@@ -339,7 +337,7 @@ class ScalesScreen : FitLines {
     words += "; " + (poor == 0 ? "none" : std::to_string(poor)) + " of " + all + limits;
     if (nonfinite > 0)
       words += "; " + std::to_string(nonfinite) + (nonfinite == 1 ? " has" : " have") +
-               " NaN or Inf, which no code stands for";
+               " NaN or Inf, which no code can represent";
     std::vector<std::string> wrapping = wrapped(words, columns(), 2);
     wrapping[0].replace(0, name_.size(),
                         poor + nonfinite == 0 ? paint_.green(name_) : paint_.red(name_));
@@ -353,7 +351,7 @@ class ScalesScreen : FitLines {
       std::ranges::stable_sort(shown, {}, [](const auto* tensor) { return rank(*tensor); });
       const auto held = std::ranges::find_if(shown, [](const auto* t) { return is_held(*t); });
       const auto bad = static_cast<std::size_t>(held - shown.begin());
-      shown.resize(std::min({shown.size(), std::max(bad, kWorst), kMost}));
+      shown.resize(std::min({shown.size(), std::max(bad, kWorst), kMax}));
     }
     if (shown.empty()) return;
     const bool table = columns() >= kTableColumns;
@@ -418,7 +416,7 @@ class ScalesScreen : FitLines {
     if (all_ && !tensor.scales.empty()) methods(tensor);
     if (tensor.state == FitScaling::nonfinite)
       lines(std::to_string(tensor.nan) + " NaN and " + std::to_string(tensor.infinite) +
-                " Inf, which no code stands for",
+                " Inf, which no code can represent",
             6);
     if (!tensor.channels || !tensor.channels->outlier) return;
     const FitOutlier& outlier = *tensor.channels->outlier;
@@ -442,7 +440,10 @@ class ScalesScreen : FitLines {
   void layers() {
     if (type_.layers.empty()) return;
     if (type_.layers[0].error > 0)
-      lines("keep these wide first, by what each layer alone does to an output (an estimate):", 2);
+      lines(
+          "keep these layers in float32 first; the errors are what each of them alone causes in "
+          "an output (an estimate):",
+          2);
     std::size_t shown = 0;
     for (const FitScaledLayer& layer : type_.layers) {
       if (layer.error == 0 || (!all_ && shown == kWorst)) break;
@@ -452,14 +453,14 @@ class ScalesScreen : FitLines {
             6);
     }
     if (type_.unjudged > 0)
-      lines(counted(type_.unjudged, "layer") + " left out, whose errors are not known here", 2);
+      lines(counted(type_.unjudged, "layer") + " left out: their errors are not known", 2);
   }
 
   const FitOfScales& type_;
   std::string name_;
   bool all_;
-  bool whole_;             // names are, however long lines become
-  std::size_t width_ = 0;  // of their column
+  bool whole_;             // names are never shortened
+  std::size_t width_ = 0;  // width of the column of names
   Paint paint_;
 };
 
@@ -503,12 +504,13 @@ class FitScreen : FitLines {
       add(scales_text(type, options_));
     }
     if (!report_.graph)
-      lines("Without a graph no layer can be judged: a model says what is computed from what.", 0);
+      lines("Without a graph no layer can be judged: only a model shows how layers are connected.",
+            0);
     if (report_.integers > 0)
-      lines(counted(report_.integers, "tensor") + " of other types than floats: left out.", 0);
+      lines(counted(report_.integers, "tensor") + " left out: not of a floating-point dtype.", 0);
     if (!report_.unused.empty())
-      lines(counted(report_.unused.size(), "tensor") + " not in the graph, as " +
-                quoted_name(report_.unused.front()) + ": left out.",
+      lines(counted(report_.unused.size(), "tensor") + " left out: not in the graph, such as " +
+                quoted_name(report_.unused.front()) + ".",
             0);
     return take();
   }
@@ -531,7 +533,7 @@ class FitScreen : FitLines {
     if (layer.state == FitState::narrow) head += "  fits";
     if (layer.state == FitState::unjudged) head += "  cannot be judged: " + layer.why;
     lines(head, 2);
-    // The first says it; the others are there for those who ask.
+    // The first finding is reason enough; the others are shown with `all`.
     for (std::size_t i = 0;
          i < (all_ ? layer.findings.size() : std::min<std::size_t>(1, layer.findings.size()));
          ++i) {
@@ -540,15 +542,15 @@ class FitScreen : FitLines {
   }
 
   void unjudged(const FitOfType& type) {
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     std::size_t shown = 0;
     for (const FitLayer& layer : type.layers) {
       if (layer.state != FitState::unjudged) continue;
-      if (shown++ < kMost)
+      if (shown++ < kMax)
         lines("cannot be judged: " + printable(layer.name) + " (" + layer.op + "): " + layer.why,
               2);
     }
-    if (shown > kMost) put("  and " + std::to_string(shown - kMost) + " more");
+    if (shown > kMax) put("  and " + std::to_string(shown - kMax) + " more");
   }
 
   void alone(const FitOfType& type) {

@@ -1,4 +1,4 @@
-// The page of layers: its chart and its tables.
+// The HTML page of layers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string told_of(const Layer& layer) {
                      layer.error_to_noise, state_text(layer));
 }
 
-// Empty where no layer has an error above 0.
+// Returns an empty string if no layer has an error above 0.
 std::string layers_chart(const LayerReport& report) {
   const auto& layers = report.layers;
   double least = HUGE_VAL;
@@ -73,7 +73,7 @@ std::string layers_chart(const LayerReport& report) {
            }});
 }
 
-// Beside that of diff's page.
+// Added to the style of diff's page.
 constexpr std::string_view kStyle = R"(
 .words { font-size: 16px; margin: 0 0 14px; overflow-wrap: anywhere; }
 h1 .subject { overflow-wrap: anywhere; }
@@ -95,7 +95,7 @@ std::string percent_cell(double part, const char* more = "") {
   return number_cell(part, fmt::format("{:.3g} %", part * 100), more);
 }
 
-// How many elements were recomputed from the layer's inputs, or which of them are off.
+// The number of elements that were recomputed from the inputs of the layer, or how many are wrong.
 std::string recomputed_cell(const Layer& layer) {
   if (!layer.spot) return "<td class=wide>";
   const SpotCheck& spot = *layer.spot;

@@ -15,7 +15,7 @@
 namespace btf::report {
 namespace {
 
-// A member of an enum by its name.
+// Returns the value of an enum with the name in the JSON.
 template <typename T>
 Json named(std::span<const Named<T>> names, T value) {
   return std::string(std::ranges::find(names, value, &Named<T>::value)->name);
@@ -141,7 +141,7 @@ class Document {
       if (report_.actual_flat) flat.push_back("actual");
       if (report_.golden_flat) flat.push_back("golden");
     }
-    json["scales"] = words_of_numbers(run_);
+    json["scales"] = value_options(run_);
     if (!run_.others.empty()) json["other_files"] = run_.others;
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
@@ -260,7 +260,7 @@ class Document {
     return json;
   }
 
-  // A layer of an engine, and what was fused into it.
+  // A layer of an engine, and the nodes that are fused into it.
   static Json fused_json(const Layer& layer) {
     return {{"layer", layer.fused}, {"nodes", layer.fused_nodes}};
   }
@@ -393,7 +393,7 @@ SpotCheck spot(const JsonNode& node) {
                  .golden_off = node["golden_off"].count(),
                  .precision = text_or_empty(node["precision"]),
                  .why = text_or_empty(node["why"])};
-  // Reports of earlier versions have none of these.
+  // Reports of earlier versions lack these members.
   const auto amount = [&](const char* member) {
     return node.has(member) && !node[member].null() ? std::optional(node[member].amount())
                                                     : std::nullopt;
@@ -442,7 +442,7 @@ Layer pair(const JsonNode& node) {
   if (!node["e"].null()) layer.figures = read_figures(node);
   if (named(btf::layer_fault_names(), node["fault"]) == LayerFault::shape)
     layer.fault = LayerFault::shape;
-  // Reports of earlier versions have none.
+  // Reports of earlier versions lack this member.
   if (node.has("spot") && !node["spot"].null()) layer.spot = spot(node["spot"]);
   layer.hints = hints(node["hints"]);
   return layer;
@@ -472,7 +472,7 @@ void read_pairs(const JsonNode& list, LayerReport& report) {
   });
 }
 
-// Reports of earlier versions have none.
+// Returns std::nullopt for reports of earlier versions.
 std::optional<GivenScale> given_scale(const JsonNode& verdict, const char* member) {
   if (!verdict.has(member)) return std::nullopt;
   const JsonNode node = verdict[member];
@@ -531,7 +531,7 @@ LayerRun run_of(const JsonNode& root) {
   report.actual_only = texts(coverage["actual_only"]);
   report.golden_only = texts(coverage["golden_only"]);
   report.missing_outputs = texts(coverage["missing_outputs"]);
-  // Reports of earlier versions have none of these.
+  // Reports of earlier versions lack these members.
   const auto beside = [&](const char* member, std::vector<BesideName>& names) {
     if (!coverage.has(member)) return;
     coverage[member].each([&](const JsonNode& node) {

@@ -1,4 +1,4 @@
-// btftool/layers/1: written, and read back.
+// Writes and reads the JSON report of layers, "btftool/layers/1".
 #pragma once
 
 #include <optional>
@@ -9,11 +9,9 @@
 
 namespace btf::report {
 
-// "btftool/layers/1"
-
 inline constexpr std::string_view kLayersSchema = "btftool/layers/1";
 
-// The members of a pair that are figures; null, where there are none.
+// Adds the members of a pair that are figures; they are null if `figures` is unset.
 void add_figures(Json& pair, const std::optional<LayerFigures>& figures);
 LayerFigures read_figures(const JsonNode& pair);
 

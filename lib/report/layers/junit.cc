@@ -36,7 +36,7 @@ class LayerSuite {
       for (const std::string& name : run_.report.actual_only)
         fail(test(name), "missing", "no golden tensor", {});
     }
-    // JUnit has to fail whenever the exit code does.
+    // The JUnit report must fail whenever the command does.
     if (run_.report.verdict.kind == VerdictKind::cannot_tell && failures_ == 0)
       fail(test("verdict"), "verdict", run_.report.verdict.words, {});
     for (const std::string& trouble : run_.report.troubles) error(trouble);

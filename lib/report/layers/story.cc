@@ -19,7 +19,7 @@
 namespace btf::report {
 namespace {
 
-// As the option takes it: "0.02,3", "1:0.02,3/0.05,-1".
+// Returns the value of --actual-scale: "0.02,3", "1:0.02,3/0.05,-1".
 std::string scale_text(const GivenScale& given) {
   std::string text = given.axis ? std::to_string(*given.axis) + ":" : "";
   for (std::size_t i = 0; i < given.scales.size(); ++i) {
@@ -35,8 +35,8 @@ void add_scales(const std::optional<GivenScale>& actual, const std::optional<Giv
   if (golden) words.insert(words.end(), {"--golden-scale", scale_text(*golden)});
 }
 
-// The pair among all of both sets, in words of `diff`; nothing if its names cannot be typed so.
-std::vector<std::string> words_of_pair(const Layer& layer) {
+// Returns the options of diff that select the pair by its names, or nothing if none can.
+std::vector<std::string> pair_options(const Layer& layer) {
   const auto is_name = [](const std::string& name) {
     return name.find_first_not_of("0123456789-") != std::string::npos && !name.starts_with('@');
   };
@@ -50,20 +50,20 @@ std::vector<std::string> words_of_pair(const Layer& layer) {
   return {"--pair", named(layer.actual) + ":" + named(layer.golden)};
 }
 
-// An option and its word.
+// Removes an option and its value.
 void drop(std::vector<std::string>& words, std::string_view option) {
   const auto found = std::ranges::find(words, option);
   if (found != words.end()) words.erase(found, found + 2);
 }
 
-// A scale is for codes, and trouble where there are none.
+// Returns true unless the dtype is known to have no codes. Giving a scale for such a tensor is an
+// error.
 bool may_be_codes(const std::optional<DType>& dtype) {
   return !dtype || !info(*dtype).floating() || info(*dtype).bits <= 8;
 }
 
-// Specs may go by the names of files, "conv*=fp16", of which each has to match one that is
-// compared. One for all files may lack dims, which come from the other side of each pair: it is
-// right for two files, and not for a directory of which a single tensor is wanted.
+// Returns true if specs need both directories. Each spec with a glob must match a file that is
+// compared, and a spec without dims takes them from the other side of each pair.
 bool has_specs(const std::vector<std::string>& words) {
   const auto by_name = [](const std::string& spec) {
     return !spec.starts_with('@') && spec.find('=') < spec.find(':');
@@ -76,14 +76,14 @@ bool has_specs(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<std::string> words_of_numbers(const LayerRun& run) {
+std::vector<std::string> value_options(const LayerRun& run) {
   std::vector<std::string> words = run.scales;
   drop(words, "--files-from");
   return words;
 }
 
-// Two files alone do not have the scales that are files beside them; too many to type are found
-// again where the directories are compared. So are the files that specs go by.
+// The command compares the two files, or the directories if it needs other files there: scales that
+// are too many to be typed, or files that specs apply to.
 std::string next_command(const LayerRun& run) {
   const LayerVerdict& verdict = run.report.verdict;
   if (verdict.actual_path.empty() || !verdict.layer || verdict.kind == VerdictKind::clean)
@@ -102,7 +102,7 @@ std::string next_command(const LayerRun& run) {
   const bool by_sets = (actual_in_set && golden_in_set &&
                         (many(verdict.actual_scale) || many(verdict.golden_scale))) ||
                        ((actual_in_set || golden_in_set) && has_specs(words));
-  const std::vector<std::string> pair = by_sets ? words_of_pair(layer) : std::vector<std::string>();
+  const std::vector<std::string> pair = by_sets ? pair_options(layer) : std::vector<std::string>();
   if (!pair.empty()) {
     words.insert(words.end(), pair.begin(), pair.end());
     paths = {run.actual, run.golden};
@@ -160,11 +160,11 @@ std::string dtypes_text(const Layer& layer) {
   return name(layer.actual_dtype) + " against " + name(layer.golden_dtype);
 }
 
-class Telling {
+class StoryWriter {
  public:
-  explicit Telling(const LayerRun& run) : run_(run), report_(run.report) {}
+  explicit StoryWriter(const LayerRun& run) : run_(run), report_(run.report) {}
 
-  Story tell() {
+  Story write() {
     const auto& verdict = report_.verdict;
     Story story{.headline = report_.statistics_only && verdict.kind == VerdictKind::clean
                                 ? "STATISTICS AGREE"
@@ -228,7 +228,7 @@ class Telling {
         layer->figures->new_inf() > 0)
       return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
                          layer->figures->golden.peak);
-    // The verdict has said it already of wrong dumps, and of NaN and Inf.
+    // For wrong dumps, NaN and Inf, the verdict itself has the cause.
     const bool wrong = report_.verdict.kind == VerdictKind::dump_wrong;
     if (wrong && layer->fault == LayerFault::none) return {};
     if (!layer->note.empty() && !wrong && layer->fault != LayerFault::born) return layer->note;
@@ -237,7 +237,7 @@ class Telling {
     return asked ? "no known cause" : "";
   }
 
-  // The engine's layer, and what was fused into it.
+  // The layer of the engine, and the nodes that are fused into it.
   std::string engine() const {
     const Layer* const layer = subject();
     if (layer == nullptr || layer->fused.empty()) return {};
@@ -255,7 +255,7 @@ class Telling {
     return "not dumped before it: " + some_of(between, 4);
   }
 
-  // If a layer is blamed, after() reports those behind it.
+  // If a layer broke, after() reports the layers after it.
   std::string skipped() const {
     if (report_.verdict.layer) return {};
     std::map<std::string, std::vector<std::string>> by_reason;
@@ -277,10 +277,11 @@ class Telling {
       unjudged += report_.layers[i].state == LayerState::unjudged ? 1U : 0U;
     std::string text;
     if (unjudged > 0)
-      text = fmt::format("{} of {} layers behind it are not judged: {}", unjudged,
+      text = fmt::format("{} of {} layers after it are not judged: {}", unjudged,
                          report_.layers.size() - first - 1,
                          in_words(run_.member_names,
-                                  "fix this one, or dump with golden's inputs (`judge.isolated`)"));
+                                  "fix this one, or run each layer with the inputs of golden "
+                                  "(`judge.isolated`)"));
     std::string others;
     for (std::size_t i = 0; i < report_.roots.size() && i < 4; ++i)
       if (report_.roots[i] != first)
@@ -288,7 +289,7 @@ class Telling {
                   printable(report_.layers[report_.roots[i]].name()) + " (" +
                   state_text(report_.layers[report_.roots[i]]) + ")";
     if (!others.empty())
-      text += std::string(text.empty() ? "" : "; ") + "also suspect by themselves: " + others +
+      text += std::string(text.empty() ? "" : "; ") + "other suspects: " + others +
               (report_.roots.size() > 4 ? ", ..." : "");
     for (auto last = report_.layers.rbegin(); last != report_.layers.rend(); ++last) {
       if (!last->figures || &*last == subject()) continue;
@@ -299,7 +300,7 @@ class Telling {
     return text;
   }
 
-  // Layers that were computed with fewer bits than others of their kind, the coarsest first.
+  // Layers that were computed with fewer bits than their peers, the coarsest first.
   std::string coarser() const {
     constexpr std::size_t kMost = 3;
     std::vector<const Layer*> layers;
@@ -340,7 +341,7 @@ class Telling {
                : " (an approximation?)";
   }
 
-  // Of a significand whose rounding makes such an error.
+  // Returns the bits of a significand whose rounding causes such an error.
   static int bits_of(double error) {
     constexpr double kMost = 24;
     return error > 0 ? static_cast<int>(std::lround(std::clamp(-std::log2(error), 1.0, kMost)))
@@ -350,26 +351,26 @@ class Telling {
   std::string odd() const {
     constexpr std::size_t kMost = 3;
     std::string text;
-    std::size_t told = 0;
+    std::size_t count = 0;
     for (const SanityFinding& finding : report_.sanity) {
-      // The verdict has said it.
+      // The verdict has this one already.
       if (subject() != nullptr && subject()->note == finding.message) continue;
-      if (++told <= kMost) text += (text.empty() ? "" : "; ") + printable(finding.message);
+      if (++count <= kMost) text += (text.empty() ? "" : "; ") + printable(finding.message);
     }
-    if (told > kMost) text += fmt::format("; and {} more", told - kMost);
+    if (count > kMost) text += fmt::format("; and {} more", count - kMost);
     return text;
   }
 
   std::string watched() const {
     if (!report_.watched_error) return {};
     if (report_.watched_nonfinite)
-      return "watching changed the result: its outputs and those of the run that was not watched "
-             "differ by NaN or Inf";
+      return "dumping changed the result: the outputs differ from those of the run without "
+             "dumping by NaN or Inf";
     return report_.watching_changed_result
-               ? "watching changed the result: its outputs are off by " +
-                     btf::percent_text(*report_.watched_error) +
-                     " from those of the run that was not"
-               : "the outputs are those of the run that was not watched (error " +
+               ? "dumping changed the result: the error of its outputs against those of the run "
+                 "without dumping is " +
+                     btf::percent_text(*report_.watched_error)
+               : "the outputs are those of the run without dumping (error " +
                      btf::percent_text(*report_.watched_error) + ")";
   }
 
@@ -380,7 +381,7 @@ class Telling {
     return text + other;
   }
 
-  // Which form of a quantised model's tensors is compared, and which are not.
+  // Which form of the tensors of a quantised model is compared, and which are not.
   std::string quantised() const {
     std::uint64_t count = 0;
     const Layer* first = nullptr;
@@ -450,15 +451,15 @@ class Telling {
     return text;
   }
 
-  // How many layers had elements recomputed, and why others had not.
+  // The number of layers with recomputed elements, and why the others have none.
   std::string recomputed() const {
     std::uint64_t checked = 0;
     std::map<std::string, std::uint64_t> reasons;
     for (const Layer& layer : report_.layers) {
       if (!layer.spot) continue;
-      const bool told = layer.spot->state != SpotState::unchecked;
-      checked += told ? 1U : 0U;
-      if (!told && layer.role != "input") ++reasons[layer.spot->why];
+      const bool has_check = layer.spot->state != SpotState::unchecked;
+      checked += has_check ? 1U : 0U;
+      if (!has_check && layer.role != "input") ++reasons[layer.spot->why];
     }
     if (checked == 0 && reasons.empty()) return {};
     std::string text = fmt::format(", {} recomputed from {} inputs", counted(checked, "layer"),
@@ -498,8 +499,8 @@ class Telling {
 
   struct OrderWords {
     OrderSource source;
-    std::string_view whole;  // in front of the path, where there is one
-    std::string_view rest;   // of what a list leaves out
+    std::string_view whole;  // before the path, if there is one
+    std::string_view rest;   // for layers that a list leaves out
   };
 
   static const OrderWords& words_of(OrderSource source) {
@@ -520,9 +521,9 @@ class Telling {
       if (layer.figures && layer.figures->scale_fitted) names.push_back(layer.name());
     if (names.empty()) return {};
     return fmt::format(
-        "fitted to golden for the codes of {} ({}), so a wrong scale is not seen there; {}",
+        "fitted to golden for the codes of {} ({}), so a wrong scale cannot be detected there; {}",
         counted(names.size(), "layer"), some_of(names),
-        in_words(run_.member_names, "`dequantize` and `actual_scale` take what is meant"));
+        in_words(run_.member_names, "`dequantize` and `actual_scale` use the real ones"));
   }
 
   std::string unknown_names() const {
@@ -540,18 +541,18 @@ class Telling {
     return text + (names.size() > most ? ", ..." : "");
   }
 
-  // The largest error that would go unnoticed before the layer that broke.
+  // The largest error before the layer that broke that would not be detected.
   std::string limit() const {
     if (report_.statistics_only)
-      return "what leaves max, min, mean and norm as they are is not seen, as elements in another "
-             "order; the fault may be before where it shows";
+      return "changes that keep max, min, mean and norm, such as another order of elements, are "
+             "not detected; the fault may be in an earlier layer";
     double noise = 0;
     for (const Layer& layer : report_.layers) {
       if (&layer == subject()) break;
       if (layer.state == LayerState::healthy && layer.figures) noise = std::max(noise, layer.noise);
     }
     if (noise == 0) return {};
-    return fmt::format("an error of less than {} would not be seen {}",
+    return fmt::format("an error below {} would not be detected {}",
                        btf::percent_text(run_.judge.limit * noise),
                        subject() == nullptr ? "everywhere" : "before it");
   }
@@ -562,7 +563,7 @@ class Telling {
 
 }  // namespace
 
-Story story_of(const LayerRun& run) { return Telling(run).tell(); }
+Story story_of(const LayerRun& run) { return StoryWriter(run).write(); }
 
 std::string state_text(const Layer& layer) {
   const auto name_of = [](const auto names, const auto value) {

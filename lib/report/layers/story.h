@@ -1,5 +1,4 @@
-// The sentences of a report on layers, in the order of a reader's questions, shared by all formats;
-// and the command that shows more.
+// The sentences of a report on layers, which all formats share, and the command that shows more.
 #pragma once
 
 #include <string>
@@ -10,22 +9,20 @@
 
 namespace btf::report {
 
-// "btftool diff --heatmap conv1.npy golden/conv1.npy"; empty: there is no layer, or no file of it.
+// Returns "btftool diff --heatmap conv1.npy golden/conv1.npy" for the layer of the verdict, or an
+// empty string if there is no layer or no file of it.
 std::string next_command(const LayerRun& run);
 
-// LayerRun::scales without the list of files, which does not change what is said of their tensors.
-std::vector<std::string> words_of_numbers(const LayerRun& run);
+// Returns LayerRun::scales without --files-from, which does not change the values of tensors.
+std::vector<std::string> value_options(const LayerRun& run);
 
-// The options that say what codes stand for, as LayerRun::scales has them.
+// Returns the options for scales in the form of LayerRun::scales.
 std::vector<std::string> scale_words(const LayerOptions& options);
 
-// The sentences of a report, in the order of a reader's questions; all formats share them.
-
-// The sentences of a report, in the order of a reader's questions; all formats share them.
-
+// The sentences of a report, in the order in which a reader needs them.
 struct Story {
   std::string headline;  // "BROKE AT", "NOTHING BROKE"
-  std::string subject;   // the layer, or nothing
+  std::string subject;   // the name of the layer, or empty
   std::string where;     // "layer 23 of 61, float16 against float32"
   std::string words;     // the verdict
   struct Line {
@@ -37,7 +34,7 @@ struct Story {
 
 Story story_of(const LayerRun& run);
 
-// The state of one layer: "healthy", "broke x178", "broke: gain".
+// Returns the state of one layer: "healthy", "broke x178", "broke: gain".
 std::string state_text(const Layer& layer);
 
 }  // namespace btf::report

@@ -1,4 +1,4 @@
-// The report on layers in text, with the line that shows errors along the order.
+// The text report of layers, with a chart of the errors along the order.
 #include "report/text/text.h"
 
 #include <fmt/format.h>
@@ -21,18 +21,17 @@ namespace btf::report {
 namespace {
 
 struct Sparkline {
-  std::string blocks;  // with the least and the largest error at its ends
-  std::string marks;   // ^ broke, d wrong dump, . not measured; empty: there are none
+  std::string blocks;  // the chart, between the smallest and the largest error
+  std::string marks;   // ^ broke, d wrong dump, . not measured; empty if there are none
 };
 
 constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
 struct SparkColumn {
-  double e = -1;  // the largest; below 0: none is known
+  double e = -1;  // the largest error of its layers; below 0 if none is known
   char mark = ' ';
 };
 
-// The mark for a layer's state.
 char mark_of(const Layer& layer) {
   if (layer.state == LayerState::root) return '^';
   if (layer.state == LayerState::dump) return 'd';
@@ -50,7 +49,7 @@ std::string label(double e) {
                                      : fmt::format("{:.1g}%", e * 100);
 }
 
-// At most this many columns. Empty if no layer has an error above 0.
+// Returns a chart of at most this many columns. It is empty if no layer has an error above 0.
 Sparkline sparkline(const LayerReport& report, std::size_t columns) {
   const auto& layers = report.layers;
   double least = HUGE_VAL;
@@ -73,7 +72,7 @@ Sparkline sparkline(const LayerReport& report, std::size_t columns) {
     if (layers[i].figures) column.e = std::max(column.e, layers[i].figures->relative_error);
     if (const char mark = mark_of(layers[i]); worse(mark, column.mark)) column.mark = mark;
   }
-  // One decade at least, so that alike errors look alike.
+  // At least one decade, so that similar errors have similar heights.
   const double from = std::log10(least);
   const double range = std::max(1.0, std::log10(most) - from);
   Sparkline line{.blocks = low, .marks = std::string(low.size(), ' ')};
@@ -164,7 +163,7 @@ class LayerScreen {
     }
   }
 
-  // The layers that broke, their inputs and the layers after them; or all.
+  // Returns the layers that broke, their inputs and the layers after them; or all layers.
   std::set<std::uint64_t> shown() const {
     std::set<std::uint64_t> layers;
     constexpr std::size_t kMost = 5;
@@ -227,7 +226,7 @@ class LayerScreen {
   const LayerReport& report_;
   Story story_;
   std::size_t columns_;
-  bool whole_words_;  // of the command
+  bool whole_words_;  // words of the command are not broken
 };
 
 }  // namespace

@@ -9,13 +9,13 @@
 namespace btf {
 namespace {
 
-// Do both tolerances accept the same pairs of this tensor?
+// Returns true if both tolerances accept the same elements of this tensor.
 bool same_limits(const Tolerance& a, const TensorDiff& diff) {
   const Tolerance& b = diff.tolerance;
   return a.same_limits(b) && (a.equal_nan == b.equal_nan || diff.nan.both == 0);
 }
 
-// Details of single mismatches are those of the old tolerance.
+// Removes the details of single mismatches, which depend on the old tolerance.
 void drop_mismatches(TensorDiff& diff) {
   diff.worst_abs.reset();
   diff.worst_rel.reset();
@@ -67,7 +67,7 @@ PairOutcome undecided(const std::string& why) {
   return {.result = PairResult::trouble, .error = why, .cause = std::move(error)};
 }
 
-// Before its tensors are judged.
+// The outcome of a pair before its tensors are judged.
 PairOutcome beginning(const SetDiffResult::Pair& pair) {
   const auto in_trouble = [](const TensorDiff& diff) { return diff.error.has_value(); };
   PairOutcome outcome = pair.outcome;

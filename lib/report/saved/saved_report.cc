@@ -148,7 +148,7 @@ void read_mismatches(const JsonNode& node, TensorDiff& diff) {
   node["largest"].each([&](const JsonNode& item) { diff.largest.push_back(mismatch(item, diff)); });
 }
 
-// Counts of different pairs.
+// Checks that the counts, which are of disjoint sets of pairs, do not exceed `all`.
 void check_sum(const JsonNode& node, std::uint64_t all,
                std::initializer_list<std::uint64_t> counts) {
   for (const std::uint64_t count : counts) {
@@ -157,7 +157,7 @@ void check_sum(const JsonNode& node, std::uint64_t all,
   }
 }
 
-// Older reports do not tell it.
+// Reports of earlier versions lack this member.
 std::optional<Dims> place(const JsonNode& node, const char* member, const TensorDiff& diff) {
   if (!node.has(member) || node[member].null()) return std::nullopt;
   const JsonNode found = node[member];
@@ -171,7 +171,7 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
   const JsonNode mismatched = node["mismatched"];
   diff.mismatched_known = !mismatched.null();
   diff.mismatched = diff.mismatched_known ? mismatched.count() : 1;
-  // Whoever adds up counts of pairs need not think of what wraps.
+  // With this limit, sums of counts cannot overflow.
   if (diff.compared > INT64_MAX) node["compared"].fail("is beyond what a file can hold");
   if (diff.mismatched > diff.compared) mismatched.fail("is above what was compared");
   diff.max_abs = node["max_abs"].amount();
@@ -192,7 +192,7 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
                           .inf_both = place(inf, "first_both", diff)};
   check_sum(inf, diff.compared,
             {diff.inf.both, diff.inf.opposite, diff.inf.actual, diff.inf.golden});
-  // NaN on both sides is refused or accepted, all of it.
+  // Pairs of NaN are either all refused or all accepted.
   const bool equal_nan = diff.tolerance.equal_nan;
   if (equal_nan && diff.mismatched > diff.compared - std::min(diff.compared, diff.nan.both))
     mismatched.fail("counts NaN on both sides");
@@ -200,19 +200,19 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
     mismatched.fail("does not count NaN on both sides");
 }
 
-// Reports of earlier versions have none.
+// Returns std::nullopt for reports of earlier versions.
 std::optional<BestFit> fit(const JsonNode& figures) {
   if (!figures.has("gain") || figures["gain"].null()) return std::nullopt;
   return BestFit{figures["gain"].number(), figures["offset"].number(),
                  figures["residual"].amount()};
 }
 
-// NaN: a version before this figure wrote the report.
+// Returns NaN if the report is of a version without this figure.
 double figure(const JsonNode& figures, const FigureInfo& row) {
   const std::string name(row.name);
   if (!figures.has(name.c_str())) return std::numeric_limits<double>::quiet_NaN();
   const JsonNode node = figures[name.c_str()];
-  // Of no pair there are none, and what is judged is whether there are pairs.
+  // Without pairs, figures are null and not judged.
   if (node.null() && figures["pairs"].count() == 0) return Figures().*row.value;
   const double value = node.number();
   if (!(value >= row.lowest && value <= row.highest))
@@ -259,7 +259,7 @@ void read_histogram(const JsonNode& node, TensorDiff& diff) {
   if (node.null()) return;
   diff.equal = node["equal"].count();
   node["decades"].each([&](const JsonNode& item) {
-    // Those of the finite doubles.
+    // The decades of finite doubles.
     const auto decade = static_cast<int>(item["decade"].integer(-324, 308));
     if (!diff.decades.empty() && decade <= diff.decades.back().decade)
       item["decade"].fail("is not in order");
@@ -291,7 +291,7 @@ std::optional<Heatmap::Axis> axis(const JsonNode& node, std::uint64_t cells, con
     node["dim"].fail("is not a dim of the tensor");
     return std::nullopt;
   }
-  // Then every cell covers an index, and no product of them wraps.
+  // Checks that every cell covers an index, so that products of cells cannot overflow.
   const std::uint64_t extent = dims[found.dim];
   if (found.step == 0 || cells == 0 || (extent + found.step - 1) / found.step != cells)
     node["step"].fail("does not fit the size of the dim");
@@ -329,8 +329,8 @@ void read_heatmap(const JsonNode& node, TensorDiff& diff) {
   if (!node.failed()) diff.heatmap = std::move(map);
 }
 
-// Pairs of finite numbers and those with NaN or Inf are all pairs; a NaN that meets an Inf is one
-// pair that two counts have.
+// Checks that pairs of finite numbers and pairs with NaN or Inf add up to all pairs. NaN against
+// Inf is one pair that is in two counts.
 void check_pairs(const JsonNode& node, const TensorDiff& diff) {
   const NanCount& nan = diff.nan;
   const InfCount& inf = diff.inf;
@@ -380,7 +380,7 @@ TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   diff.criteria = criteria(node["criteria"]);
   if (diff.result == DiffResult::trouble) {
     if (!diff.actual && !diff.golden) node["result"].fail("has no tensor");
-    // With the file and the tensor named already.
+    // The message already names the file and the tensor.
     diff.error = Error{ErrorCode::refused, node["error"].text()};
     return diff;
   }
@@ -411,7 +411,7 @@ PairOutcome outcome(const JsonNode& file) {
        {PairResult::same, PairResult::different, PairResult::missing, PairResult::trouble})
     if (name == result_name(row)) {
       const bool said = !file["error"].null();
-      // Files that differ by their tensors only have no message of their own.
+      // Files that differ only in their tensors have no message.
       const bool bytes = said && row == PairResult::different;
       return {bytes ? PairResult::bytes : row, said ? file["error"].text() : std::string()};
     }
@@ -419,7 +419,7 @@ PairOutcome outcome(const JsonNode& file) {
   return {};
 }
 
-// Reports of earlier versions have none.
+// Returns no differences for reports of earlier versions.
 FileDifferences file_differences(const JsonNode& file) {
   FileDifferences files;
   const auto text = [](const JsonNode& node) { return node.null() ? std::string() : node.text(); };
@@ -438,7 +438,7 @@ void read_tensors(const JsonNode& list, SetDiffResult::Pair& pair) {
   });
 }
 
-// Schema 1 names the missing side in `error` only.
+// In schema 1, only `error` says which side is missing.
 SetDiffResult::Pair file_pair(const JsonNode& file, const SetDiffResult& report) {
   SetDiffResult::Pair pair;
   pair.outcome = outcome(file);
@@ -485,7 +485,7 @@ void read_members(const JsonNode& root, SetDiffResult& report) {
     if (member >= report.pairs.size()) return node["member"].fail("is not the number of a member");
     SetDiffResult::Pair& pair = report.pairs[member];
     TensorDiff diff = saved_tensor(node, JsonSchema::sets);
-    // Tensors of a missing file are reported as a whole.
+    // A missing file is reported as a whole, without its tensors.
     if (pair.outcome.result == PairResult::missing)
       pair.missing.push_back(std::move(diff));
     else

@@ -1,4 +1,4 @@
-// A report of a comparison in JSON, read back and checked.
+// Reads the JSON report of a comparison back and checks it.
 #pragma once
 
 #include "btf/report.h"
@@ -6,15 +6,11 @@
 
 namespace btf::report {
 
-// A pair of files in a saved report, without its tensors.
-
-// `name`: the member that has the pair's name.
+// Reads a pair of files without its tensors. `name` is the member with the name of the pair.
 SetDiffResult::Pair saved_pair(const JsonNode& node, const char* name);
 
-// A member of `tensors` in a report of diff --json, back as what it was written from.
-
-// Inconsistent values (an index beyond its dim, a code beyond its dtype) fail like a wrong type, so
-// that the result is as good as one of btf::diff().
+// Reads a member of `tensors`. Inconsistent values (an index beyond its dim, a code beyond its
+// dtype) are errors like wrong types, so that the result can be used like one of btf::diff().
 TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema);
 
 }  // namespace btf::report

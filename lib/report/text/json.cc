@@ -19,8 +19,8 @@
 namespace btf::report {
 namespace {
 
-// These characters, and 0x80 to 0xFF behind them, stand for bytes. In UTF-8 they begin with
-// kEscape.
+// Bytes 0x80 to 0xFF are represented by this character plus the byte. In UTF-8 these characters
+// begin with kEscape.
 constexpr char32_t kBytes = 0x10fe00;
 constexpr std::string_view kEscape = "\xf4\x8f";
 
@@ -195,7 +195,7 @@ namespace {
 
 constexpr int kMaxDepth = 32;  // reports have 8 or less
 
-// The names of the objects that are open.
+// Finds names that occur twice in one of the open objects.
 class NamesOnce {
  public:
   void take(Json::parse_event_t event, const Json& parsed) {
@@ -212,7 +212,8 @@ class NamesOnce {
   std::optional<std::string> twice_;
 };
 
-// Do brackets outside of texts nest deeper than reports do? Of text that is no JSON: either.
+// Returns true if brackets outside of strings nest deeper than in any report. The result is
+// arbitrary for text that is not JSON.
 bool may_be_deep(std::string_view text) {
   int depth = 0;
   bool in_text = false;
@@ -233,14 +234,14 @@ bool may_be_deep(std::string_view text) {
 
 Result<Json> parse(const std::string& text, std::string_view what, NamesOnce* names) {
   bool deep = false;
-  // Deep nesting would end in deep recursion; refused containers are not built.
+  // Deep nesting would lead to deep recursion. Containers that are refused are not built.
   const auto shallow = [&](int depth, Json::parse_event_t event, Json& parsed) {
     deep = deep || depth > kMaxDepth;
     if (names != nullptr && !deep) names->take(event, parsed);
     return !deep;
   };
   try {
-    // Asking at every value takes half of the time.
+    // The callback for every value would take half of the time.
     if (names == nullptr && !may_be_deep(text)) return Json::parse(text);
     Json json = Json::parse(text, shallow);
     if (names != nullptr && names->twice())

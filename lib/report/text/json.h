@@ -1,5 +1,5 @@
-// JSON by the rules of docs/cli.md: non-finite numbers are strings, integers beyond 2^53 are
-// strings, members keep their order.
+// JSON by the rules of docs/cli.md: non-finite numbers and integers beyond 2^53 are strings, and
+// members keep their order.
 #pragma once
 
 #include <cstddef>
@@ -17,35 +17,33 @@ namespace btf::report {
 
 using Json = nlohmann::ordered_json;
 
-// Does every reader get this integer as it is? Others are written as strings.
+// Returns true if a double can hold this integer exactly. Others are written as strings.
 bool json_exact(std::uint64_t value);
 Json json_number(double value);
 Json json_number(std::uint64_t value);
 
-// Files beside the tensors, as a member; none if there are none.
+// Returns an object with the list of files that were not read as its member, or an empty object.
 Json json_others(const std::vector<std::string>& paths);
 Json json_dims(const Dims& dims);
 Json json_value(DType dtype, std::uint64_t code);  // one element
 
-// Adds "layout", and "dla" where one name has two pitches, under these names.
+// Adds the members "layout" and, if the name of the layout has two pitches, "dla", with a prefix.
 void add_layout(Json& object, const std::string& prefix, Layout layout);
 
-// One line of JSON text; invalid UTF-8 (of file names) is replaced.
+// Returns one line of JSON. Invalid UTF-8, which names of files may have, is replaced.
 std::string dump(const Json& json);
 
-// JSON of texts that may be of any bytes, as names of files are, which reading gives back.
-
-// One line. In a text that is not UTF-8 each byte from 0x80 on that is in no character, or in one
-// of U+10FE80 to U+10FEFF, becomes the character U+10FE00 + byte.
+// The same for strings of arbitrary bytes, which parse_exact() restores. In a string that is not
+// UTF-8, each byte from 0x80 on that is not part of a character, or part of one of U+10FE80 to
+// U+10FEFF, becomes the character U+10FE00 + byte.
 std::string dump_exact(Json json);
 
-// `what`: as of parse_json().
+// `what` is as for parse_json().
 Result<Json> parse_exact(std::string_view line, std::string_view what);
 
-// JSON that somebody else wrote, read with every step checked.
-
-// A value and the way to it. What is wrong first is kept in `trouble` and names the member; from
-// there on reading yields nulls, zeros and empty texts. A node must not outlive the one it is from.
+// Reads untrusted JSON with checks at every step. A node is a value and the path to it. The first
+// error is stored in `trouble` with the path; after it, reading returns nulls, zeros and empty
+// strings. A node must not outlive the one that it comes from.
 class JsonNode {
  public:
   JsonNode(const Json& root, std::string& trouble) : value_(&root), trouble_(&trouble) {}
@@ -54,7 +52,7 @@ class JsonNode {
 
   bool null() const { return value_->is_null(); }
   bool has(const char* member) const { return value_->is_object() && value_->contains(member); }
-  // As json_number() writes them.
+  // These read numbers as json_number() writes them.
   std::uint64_t count() const;
   double number() const;  // NaN and Inf are numbers
   double amount() const;  // neither NaN nor below 0
@@ -91,37 +89,34 @@ class JsonNode {
   const Json* value_;
   std::string* trouble_;
   const JsonNode* parent_ = nullptr;
-  const char* member_ = nullptr;  // nothing: the item `index_` of a list
+  const char* member_ = nullptr;  // if nullptr, the node is item `index_` of a list
   std::size_t index_ = 0;
 };
 
-// JSON that somebody else wrote, parsed within bounds.
-
-// `what` it should be: "a report of btftool diff".
+// Parses untrusted JSON with bounded depth. `what` says in messages what it should be, such as "a
+// report of btftool diff".
 Result<Json> parse_json(const std::string& text, std::string_view what);
 
-// The same of what people write: a name that comes twice in an object is an error.
+// The same for files that people write: a name that occurs twice in an object is an error.
 Result<Json> parse_written_json(const std::string& text, std::string_view what);
 
-// A JSON document that is written as it becomes known, by the rules of json.h: who writes it thinks
-// of members and lists, and never of commas.
-
+// Writes a JSON document piece by piece.
 class JsonDocument {
  public:
-  // An object: the document itself, or the next item of the list that is open.
+  // Begins an object: the document itself, or the next item of the open list.
   JsonDocument& begin_object();
-  // A member of the open object.
+  // Begins a list that is a member of the open object.
   JsonDocument& begin_list(std::string_view name);
   // Closes the object or array that was opened last.
   JsonDocument& end();
 
-  // All members of this object become members of the one that is open.
+  // Adds all members of `object` to the open object.
   JsonDocument& members(const Json& object);
   JsonDocument& item(const Json& value);
-  // Appends ready JSON: one item, or several separated by commas.
+  // Appends items in JSON: one, or several separated by commas.
   JsonDocument& items(std::string_view json);
 
-  // The text written since the last call, and its size in bytes.
+  // Returns the text that was written since the last call; size() is its size in bytes.
   std::string take();
   std::size_t size() const { return text_.size(); }
 
@@ -129,8 +124,8 @@ class JsonDocument {
   void separate();
 
   std::string text_;
-  std::string open_;   // the brackets that close what is open
-  bool first_ = true;  // nothing stands in what was opened last
+  std::string open_;   // closing brackets of the open objects and lists
+  bool first_ = true;  // the innermost one is still empty
 };
 
 }  // namespace btf::report

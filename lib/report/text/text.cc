@@ -55,14 +55,14 @@ std::string take_visible(std::string_view& text) {
 
 namespace {
 
-// With every cell as short as it may be.
+// Returns the width if every cell is shortened as far as it may be.
 std::size_t least_width(const Column& column) {
   return column.least == 0 ? column.width : std::min(column.width, column.least);
 }
 
 constexpr std::string_view kOmitted = "\u2026";
 
-// The characters of a name, each with what combines with it.
+// Returns the characters of a name, each with its combining characters.
 std::vector<std::string_view> characters_of(std::string_view name) {
   std::vector<std::string_view> found;
   for (std::size_t at = 0; at < name.size();) {
@@ -74,7 +74,7 @@ std::vector<std::string_view> characters_of(std::string_view name) {
   return found;
 }
 
-// Names that lose the same when they lose their middles.
+// Names that would become equal if their middles were left out.
 class AlikeNames {
  public:
   AlikeNames(std::vector<std::string> names, std::size_t width)
@@ -93,8 +93,8 @@ class AlikeNames {
       ++end_;
   }
 
-  // Each by the part in which they differ, with as much around it as there is room for; by the
-  // beginning of that part where it is too long itself.
+  // Returns the part in which each name differs, with as much text around it as there is room for.
+  // If that part is too long, only its beginning is kept.
   std::vector<std::string> texts() const {
     std::vector<std::string> found;
     for (const auto& name : characters_) found.push_back(text_of(name));
@@ -109,7 +109,7 @@ class AlikeNames {
     std::size_t at = from;
     while (at < to && columns_of(name[at]) <= left) left -= columns_of(name[at++]);
     to = at;
-    // What is before it says more than what is behind: which layer it is of.
+    // The text before it says more than the text after it, such as the layer.
     while (from > 0 && columns_of(name[from - 1]) <= left) left -= columns_of(name[--from]);
     while (to < name.size() && columns_of(name[to]) <= left) left -= columns_of(name[to++]);
     std::string text(from > 0 ? kOmitted : "");
@@ -124,7 +124,7 @@ class AlikeNames {
   std::size_t end_ = 0;    // and end with, of the rest
 };
 
-// By the text to which each is shortened: which names that is.
+// Names by the text to which they would be shortened.
 using NamesByText = std::map<std::string, std::vector<std::string>>;
 
 }  // namespace
@@ -136,7 +136,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& names, std:
   std::map<std::string, std::string> found;
   std::set<std::string> taken;
   const auto give = [&](const std::string& name, std::string text) {
-    // Nothing tells them apart in so few columns: a number does.
+    // In so few columns only a number can distinguish them.
     const std::string whole = text;
     for (std::uint64_t number = 2; !taken.insert(text).second; ++number) {
       const std::string mark = "~" + std::to_string(number);
@@ -192,7 +192,7 @@ void fit(std::span<Column> columns, std::size_t room) {
       next->shown = false;
       continue;
     }
-    // What is left over goes to those that were shortened, in their order.
+    // The remaining room goes to the shortened columns, in their order.
     std::size_t left = room > least ? room - least : 0;
     for (Column& column : columns) {
       if (!column.shown) continue;
@@ -220,8 +220,8 @@ std::string row_text(std::span<const Column> columns, std::span<const std::strin
 
 namespace {
 
-// Bytes of the character that `text` begins with; 0 if it is no UTF-8, or a code point that XML has
-// no place for.
+// Returns the size of the first character of `text` in bytes, or 0 if it is not UTF-8 or not
+// allowed in XML.
 std::size_t character(std::string_view text) {
   const Character next = decode(text);
   return next.code == 0xfffe || next.code == 0xffff ? 0 : next.bytes;
@@ -344,11 +344,11 @@ struct Range {
   char32_t last = 0;
 };
 
-// Combining characters: terminals draw them over the character before.
+// Combining characters, which terminals draw over the character before.
 constexpr auto kNoColumn =
     std::to_array<Range>({{0x300, 0x36f}, {0x20d0, 0x20f0}, {0xfe00, 0xfe0f}});
 
-// East Asian characters and pictures.
+// East Asian characters and emoji.
 constexpr auto kTwoColumns = std::to_array<Range>({{0x1100, 0x115f},
                                                    {0x2e80, 0x303e},
                                                    {0x3041, 0xa4cf},
@@ -371,7 +371,7 @@ struct Shown {
   std::size_t columns = 1;
 };
 
-// Colours take no room: what comes from files has none of their codes.
+// Escape sequences for colours have no width. Text from files has no escape characters.
 Shown first_shown(std::string_view text) {
   if (text.starts_with("\x1b[")) return {std::min(text.find('m'), text.size() - 1) + 1, 0};
   const Character character = decode(text);
@@ -419,7 +419,7 @@ std::size_t columns_of(std::string_view text) {
 std::string without_middle(std::string_view text, std::size_t columns) {
   if (columns_of(text) <= columns) return std::string(text);
   if (columns == 0) return {};
-  // The end tells names apart more often.
+  // The end is more often what distinguishes names.
   const std::size_t front = (columns - 1) / 2;
   return std::string(text.substr(0, bytes_within(text, front)))
       .append(kLeftOut)
@@ -452,7 +452,7 @@ std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std
       return pieces;
     }
     std::size_t end = std::max<std::size_t>(bytes_within(line, room), 1);
-    // Not in the blanks that the line begins with.
+    // Does not break in the blanks at the beginning of the line.
     const std::size_t blank = line.rfind(' ', end);
     const std::size_t word = line.find_first_not_of(' ');
     if (blank != line.npos && word != line.npos && blank > word) end = blank;
@@ -470,7 +470,7 @@ std::string shell_word(const std::string& word) {
            c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '=';
   });
   if (plain) return word;
-  // Byte by byte in the form that has escapes, where something cannot be seen.
+  // If something is invisible, the word is written with $'...', which has escapes.
   std::string escaped;
   bool visible = true;
   for (std::string_view rest = word; !rest.empty();) {
@@ -499,7 +499,7 @@ namespace {
 
 enum class Quotes : std::uint8_t { none, plain, escaping };
 
-// One character of a command, or an escape; and in which quotes what follows is.
+// One character of a command, or an escape, and the quotes that are open after it.
 struct ShellCharacter {
   std::size_t bytes = 1;
   std::size_t columns = 1;
@@ -518,7 +518,7 @@ ShellCharacter shell_character(std::string_view command, std::size_t at, Quotes 
   return {shown.bytes, shown.columns, quotes};
 }
 
-// The end of the shell's word that begins there.
+// Returns the end of the shell word that begins at `at`.
 std::size_t end_of_word(std::string_view command, std::size_t at) {
   Quotes quotes = Quotes::none;
   while (at < command.size() && (command[at] != ' ' || quotes != Quotes::none)) {
@@ -529,8 +529,8 @@ std::size_t end_of_word(std::string_view command, std::size_t at) {
   return std::min(at, command.size());
 }
 
-// A word over lines that a shell joins again, from `column` on. The lines have no indent, which
-// would part it.
+// Breaks a word into lines that a shell joins again. The first begins at `column`. The lines have
+// no indent, because it would split the word.
 std::string broken_word(std::string_view word, std::size_t columns, std::size_t& column) {
   constexpr std::size_t kClosing = 2;  // a quote and the backslash
   std::string lines;
