@@ -176,7 +176,7 @@ void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
                                                            : "--shard-by") +
                       " needs --part FILE");
   if (part->path.empty() || part->path == "-")
-    throw OptionError("--part takes the name of a file, not '" + part->path + "'");
+    throw OptionError("--part takes a file name, not '" + part->path + "'");
   for (const char* report : reports)
     if (given(app, report))
       throw OptionError("--part and " + std::string(report) +
