@@ -313,6 +313,9 @@ std::string why(TextFault wrong, std::string_view word, const DTypeInfo& row) {
     const std::string reason = why_not_number(word);
     return reason.empty() ? "is not a number; white space or commas separate numbers" : reason;
   }
+  // NaN and Inf, as whatever program spells them.
+  if (wrong != TextFault::fraction && !row.floating() && word.find_first_of("nN#\xE2") != word.npos)
+    return "is NaN or infinite, and " + name + " has neither";
   return wrong == TextFault::fraction ? "is not an integer, as " + name + " needs"
                                       : "is out of the range of " + name;
 }

@@ -5,3 +5,5 @@ btftool inspect "$file" -j2 --color=never --tensor=2 >two
 btftool inspect --tensor 2 --jobs 2 "$file" --color never >three
 cat one
 cmp one two && cmp one three && echo "the same"
+btftool --json inspect "$file" 2>&1 | tail -n 1
+btftool --tensor=2 inspect "$file" 2>&1; echo "exit $?"

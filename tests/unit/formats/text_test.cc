@@ -295,8 +295,7 @@ TEST_CASE("text: what is no number of the type is said with its place") {
   CHECK(Text("1.5").refusal("text:int32") ==
         "line 1, column 1: '1.5' is not an integer, as int32 needs");
   for (const auto& [text, type] :
-       std::vector<std::pair<std::string, std::string>>{{"nan", "int32"},
-                                                        {"1e300", "int64"},
+       std::vector<std::pair<std::string, std::string>>{{"1e300", "int64"},
                                                         {"1e39", "float32"},
                                                         {"-3.5e38", "float32"},
                                                         {"1e309", "float64"},
@@ -309,6 +308,11 @@ TEST_CASE("text: what is no number of the type is said with its place") {
     CAPTURE(text, type);
     CHECK(Text(text).refusal("text:" + type) ==
           "line 1, column 1: '" + text + "' is out of the range of " + type);
+  }
+  for (const char* const text : {"nan", "-inf", "1.#QNAN", "-1.#INF"}) {
+    CAPTURE(text);
+    CHECK(Text(text).refusal("text:int32") == "line 1, column 1: '" + std::string(text) +
+                                                  "' is NaN or infinite, and int32 has neither");
   }
   CHECK(Text("1 2 3").refusal("text:fp32:2x2") == "[2, 2] has 4 numbers, the text has 3");
   CHECK(Text("").refusal("text:fp32") == "is empty: 0 bytes");

@@ -502,7 +502,14 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   if (!unknown.empty()) {
     const std::string& word = unknown.front();
     if (!word.starts_with("-")) return unknown_command(app, word);
-    return "unrecognized option '" + word + "'" + suggestion(word, option_names(app));
+    const std::vector<std::string> names = option_names(app);
+    // An option of the command that was given before its name.
+    if (const auto& commands = app.get_subcommands();
+        !commands.empty() &&
+        std::ranges::find(names, word.substr(0, word.find('='))) != names.end())
+      return "'" + word + "' is an option of " + commands.front()->get_name() +
+             " and comes after its name";
+    return "unrecognized option '" + word + "'" + suggestion(word, names);
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return "missing command";
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
