@@ -339,7 +339,7 @@ def check_files_from():
         ("validate", "none.npy", ["a"], "a/none.npy: cannot open"),
         ("validate", "../a/0/t0.npy", ["a"], "is not a path below the directory"),
         ("validate", "/etc/passwd", ["a"], "is not a path below the directory"),
-        ("validate", "0/t0.npy\n0/t0.npy", ["a"], "there twice"),
+        ("validate", "0/t0.npy\n0/t0.npy", ["a"], "is listed twice"),
         ("validate", "0", ["a"], "a/0: not a regular file"),
         ("validate", "", ["a"], "lists no files"),
         ("validate", "x", ["a/0/t0.npy"], "is not a directory"),
