@@ -1,3 +1,4 @@
+// Dense arrays and sparse tensors in memory, and their exchange by DLPack.
 #include "python/src/array.h"
 
 #include <nanobind/nanobind.h>
@@ -8,29 +9,31 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "btf/convert.h"
 #include "btf/dlpack_abi.h"
-#include "python/src/bindings.h"
-#include "python/src/options.h"
-#include "python/src/raise.h"
-#include "python/src/run.h"
+#include "btf/try.h"
+#include "formats/io/byte_source.h"
+#include "python/src/support.h"
 
 namespace btf::python {
 namespace {
 
 namespace nb = nanobind;
 
-// DLPack's capsules: whoever takes the tensor renames its capsule.
+// DLPack's capsules. The library that takes the tensor renames the capsule.
 template <typename Managed>
 nb::object capsule(Managed* managed, const char* name) {
   PyObject* const made = PyCapsule_New(managed, name, [](PyObject* self) {
@@ -51,7 +54,7 @@ nb::object dlpack(const Array& array, bool versioned) {
   return capsule(value(to_dlpack(array.tensor, LaneForm::trailing_dim)), "dltensor");
 }
 
-// The stored array as bytes; it keeps the array.
+// The stored array as bytes, which keep the array alive.
 template <typename Byte>
 nb::object memory_as(nb::handle_t<Array> self, const SharedTensor& tensor) {
   return nb::cast(nb::ndarray<nb::memview, Byte, nb::ndim<1>, nb::c_contig>(
@@ -90,7 +93,7 @@ Array relayout(const Array& from, const nb::dict& given) {
   return to;
 }
 
-// A copy of a stored array. Layouts by their codes, since two may have one name.
+// Copies a stored array. Layouts are passed as codes, since two may have the same name.
 Array memory_of(const std::string& dtype, std::uint8_t layout, const Dims& dims, nb::bytes content,
                 const LossAccount& loss) {
   const LayoutSpec* const row = find_layout(layout);
@@ -104,8 +107,8 @@ Array memory_of(const std::string& dtype, std::uint8_t layout, const Dims& dims,
   return array;
 }
 
-// A tensor in memory that Python describes, row by row, by the address of its first element, and
-// the object that keeps it.
+// A row-major tensor in memory, given by the address of its first element and the object that owns
+// it.
 Array memory_at(std::uintptr_t address, const std::string& dtype, const Dims& dims, bool read_only,
                 nb::object owner) {
   Array array{.tensor = {}, .layout = Layout::linear, .loss = {}};
@@ -114,7 +117,7 @@ Array memory_at(std::uintptr_t address, const std::string& dtype, const Dims& di
   tensor.storage = value(resolve(Layout::linear, dims, tensor.dtype));
   tensor.bytes = {reinterpret_cast<std::byte*>(address),
                   storage_bytes(tensor.storage, tensor.dtype)};
-  // The last copy may go on any thread.
+  // The last copy may be destroyed on any thread.
   tensor.owner = std::shared_ptr<void>(owner.release().ptr(), [](void* kept) {
     const nb::gil_scoped_acquire hold;
     Py_DECREF(static_cast<PyObject*>(kept));
@@ -178,6 +181,111 @@ void bind_array(nb::module_& module) {
       .def("dlpack", dlpack);
   module.def("memory_of", memory_of);
   module.def("memory_at", memory_at);
+}
+
+namespace {
+
+// --- Sparse tensors from their entries. They are written to a BTF file in memory, which is then
+// converted, so that they are checked as files are. ---
+
+// A sparse tensor in memory: entries in any order, as btf/_sparse.py has them.
+struct Entries {
+  DType dtype{};
+  Dims dims;
+  std::uint64_t nnz = 0;
+  nb::bytes indices;
+  nb::bytes values;
+};
+
+// A BTF file in memory (docs/format.md).
+class Image {
+ public:
+  void word(std::uint64_t number) {
+    for (unsigned shift = 0; shift < 64; shift += 8)
+      bytes_.push_back(static_cast<std::byte>(number >> shift & 0xff));
+  }
+  void header(DType dtype, Layout layout, const Dims& dims) {
+    word(dims.size());
+    word(info(dtype).code() | std::uint64_t{spec(layout).code()} << 8);
+    for (const std::uint64_t dim : dims) word(dim);
+  }
+  void append(const void* data, std::size_t size) {
+    const auto* const begin = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), begin, begin + size);
+  }
+  void pad() { bytes_.resize((bytes_.size() + 7) / 8 * 8); }
+  // Stores the current position as the offset of record `index`.
+  void mark(std::size_t index) {
+    const std::uint64_t at = bytes_.size();
+    for (unsigned i = 0; i < 8; ++i)
+      bytes_[8 + 8 * index + i] = static_cast<std::byte>(at >> (8 * i) & 0xff);
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+Image image_of(const nb::list& tensors) {
+  Image image;
+  image.word(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) image.word(0);
+  std::size_t index = 0;
+  for (const nb::handle tensor : tensors) {
+    image.mark(index++);
+    if (nb::isinstance<Array>(tensor)) {
+      const Array& array = nb::cast<const Array&>(tensor);
+      image.header(array.tensor.dtype, array.layout, array.tensor.storage.dims);
+      image.append(array.tensor.bytes.data(), array.tensor.bytes.size());
+    } else {
+      const Entries& entries = nb::cast<const Entries&>(tensor);
+      image.header(entries.dtype, Layout::coo, entries.dims);
+      image.word(entries.nnz);
+      image.word(entries.dims.size());
+      image.append(entries.indices.data(), entries.indices.size());
+      image.word(entries.nnz);
+      image.append(entries.values.data(), entries.values.size());
+    }
+    image.pad();
+  }
+  return image;
+}
+
+// Does what save() does, for arrays some of which are sparse. Their entries are written in
+// canonical order.
+std::uint64_t save_sparse(const std::string& path, const nb::list& tensors,
+                          const std::vector<std::string>& names,
+                          const std::optional<std::string>& format, bool sync,
+                          const nb::dict& given) {
+  const CastOptions cast = cast_options(given);
+  ConvertOptions options;
+  options.dtype = cast.dtype;
+  options.layout = cast.layout;
+  options.policy = cast.policy;
+  options.duplicates = cast.duplicates;
+  options.format = format.value_or("");
+  options.sync = sync;
+  // Other formats hold no names, as with save().
+  if (format_has(value(output_format(path, options)), kNamed)) options.names = names;
+  const Image image = image_of(tensors);
+  return value(run(
+      cast.jobs, image.bytes().size(), [&](const Execution& execution) -> Result<std::uint64_t> {
+        options.execution = execution;
+        BTF_ASSIGN(const TensorFile file,
+                   TensorFile::open(std::make_unique<MemorySource>(image.bytes()), "arrays.btf"));
+        return convert(file, path, options);
+      }));
+}
+
+}  // namespace
+
+void bind_sparse(nb::module_& module) {
+  nb::class_<Entries>(module, "Entries")
+      .def("__init__", [](Entries* self, const std::string& dtype, const Dims& dims,
+                          std::uint64_t nnz, const nb::bytes& indices, const nb::bytes& values) {
+        new (self) Entries{value(parse_dtype(dtype)), dims, nnz, indices, values};
+      });
+  module.def("save_sparse", save_sparse);
 }
 
 }  // namespace btf::python

@@ -1,4 +1,4 @@
-// Dense tensors in memory that Python keeps.
+// Dense tensors in memory that Python owns.
 #pragma once
 
 #include "btf/cast.h"
@@ -13,8 +13,8 @@ struct Array {
   LossAccount loss;
 };
 
-// An array whose content nobody has set, at a multiple of 256. Where setting all of it is certain,
-// that saves touching the memory twice.
+// An array with uninitialised content, aligned to 256 bytes. For callers that set all of it, this
+// saves writing the memory twice.
 Array unset_array(DType dtype, Layout layout, StridedLayout storage);
 
 }  // namespace btf::python

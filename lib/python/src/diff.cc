@@ -18,12 +18,8 @@
 #include "btf/report.h"
 #include "btf/set_diff.h"
 #include "python/src/array.h"
-#include "python/src/bindings.h"
 #include "python/src/diff.h"
-#include "python/src/options.h"
-#include "python/src/raise.h"
-#include "python/src/run.h"
-#include "python/src/words.h"
+#include "python/src/support.h"
 
 namespace btf::python {
 namespace {
@@ -32,7 +28,7 @@ namespace nb = nanobind;
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-// A number within bounds; another is an error that says them.
+// A number within bounds; the error for any other number names them.
 double limit(const std::string& name, nb::handle argument, double least, double most) {
   const double number = nb::cast<double>(argument);
   if (number >= least && number <= most) return number;
@@ -128,7 +124,7 @@ SetDiffOptions diff_options(const nb::dict& given) {
 
 namespace {
 
-// Only errors and causes can name options.
+// Options are named only in errors and causes.
 TensorDiff in_python_words(TensorDiff diff) {
   if (diff.error) diff.error->message = python_words(std::move(diff.error->message));
   for (Hint& hint : diff.hints) hint.evidence = python_words(std::move(hint.evidence));
@@ -162,9 +158,9 @@ PageOrigin origin_of(const std::string& call, std::optional<std::int64_t> newest
 void Keep::take(const TensorDiff& diff) { result.take(in_python_words(diff)); }
 
 void Keep::end(const FilePair& pair, const PairOutcome& outcome) {
-  PairOutcome told = outcome;
-  told.error = python_words(std::move(told.error));
-  result.end(pair, told);
+  PairOutcome renamed = outcome;
+  renamed.error = python_words(std::move(renamed.error));
+  result.end(pair, renamed);
 }
 
 namespace {
@@ -175,7 +171,7 @@ Comparison diff_paths(const std::string& actual, const std::string& golden, cons
   comparison.result.actual = actual;
   comparison.result.golden = golden;
   const unsigned jobs = options.each.execution.jobs;
-  // How much is to be read shows only when the sets are open: as if it were much.
+  // The amount to read is only known once the sets are open, so assume that it is large.
   value(run(jobs, kLong, [&](const Execution& execution) -> Result<bool> {
     options.each.execution = execution;
     auto sets = open_sets(actual, golden, options);
@@ -210,7 +206,7 @@ Comparison diff_arrays(const Array& actual, const Array& golden, const std::stri
   return comparison;
 }
 
-// A saved report; `path` is for errors, and may be empty.
+// Reads a saved report. `path` is used in errors, and may be empty.
 SetDiffResult saved(const std::string& json, const std::string& path) {
   auto read = read_diff_report(json);
   if (!read) raise(path.empty() ? read.error() : read.error().in_file(path));
@@ -236,14 +232,15 @@ Comparison judged_again(const SetDiffResult& report, const nb::dict& given,
   return judged;
 }
 
-// All of it, to be made again by from_state() with the options that diff() was given.
+// The whole comparison as JSON, from which from_state() restores it together with the options of
+// diff().
 std::string state(const Comparison& comparison) {
   ReportOptions options;
   options.criteria = comparison.criteria;
   return report_text(ReportFormat::json, comparison.result, options);
 }
 
-// JSON has 0 for what was not given.
+// In JSON, 0 means that a limit was not given.
 void forget_zeros(const Tolerance& given, Tolerance& used) {
   if (given.close) return;
   if (!given.rtol && used.rtol == 0) used.rtol.reset();

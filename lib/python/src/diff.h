@@ -1,4 +1,4 @@
-// A comparison that is kept, and its options out of a dict.
+// A comparison that is kept in memory, and its options from a dict.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,26 +13,26 @@
 
 namespace btf::python {
 
-// The result of a comparison, and the options that it was made by.
+// The result of a comparison, and its options.
 struct Comparison {
   SetDiffResult result;
   DiffOptions criteria;
   std::optional<std::int64_t> newest_input{};  // as PageOrigin has it
 };
 
-// Paths of the files beside the tensors.
+// Paths of the files that hold no tensors.
 std::vector<std::string> others_of(const TwoSets& sets);
 
-// The newest of the files of both.
+// Time of the last change of the newest file of both sets.
 std::optional<std::int64_t> newest_input(const TwoSets& sets);
 
-// `date`: $SOURCE_DATE_EPOCH, or empty.
+// `date` is the value of $SOURCE_DATE_EPOCH, or empty.
 PageOrigin origin_of(const std::string& call, std::optional<std::int64_t> newest,
                      const std::string& date);
 
 SetDiffOptions diff_options(const nanobind::dict& given);
 
-// The whole is kept, with whether it is of two files.
+// Keeps the whole comparison, and whether the sets are two files.
 struct Keep : SetDiffSink {
   explicit Keep(SetDiffResult& kept) : result(kept) {}
   void begin(const FilePair& pair) override { result.begin(pair); }

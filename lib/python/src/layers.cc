@@ -1,4 +1,4 @@
-// Two sets of dumped layers: which broke first?
+// layers(), and runs of it that the workers of an executor share.
 #include "btf/layers.h"
 
 #include <nanobind/nanobind.h>
@@ -7,25 +7,36 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "btf/error.h"
+#include "btf/part.h"
 #include "btf/report.h"
 #include "btf/tensor_set.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
-#include "python/src/bindings.h"
+#include "python/src/batch.h"
 #include "python/src/diff.h"
-#include "python/src/layers.h"
-#include "python/src/options.h"
-#include "python/src/raise.h"
-#include "python/src/run.h"
-#include "python/src/words.h"
+#include "python/src/support.h"
 
 namespace btf::python {
 namespace {
+
+struct LayerSets {
+  TwoSets two;
+  std::optional<TensorSet> baseline{};
+
+  static Result<LayerSets> open(const std::string& actual, const std::string& golden,
+                                const std::optional<std::string>& baseline,
+                                const Execution& execution);
+  TensorSet* healthy() { return baseline ? &*baseline : nullptr; }
+};
 
 namespace nb = nanobind;
 
@@ -45,15 +56,13 @@ Status take_graphs(const std::vector<std::string>& paths, LayerOptions& options)
   return {};
 }
 
-// Names and values of single layers: {"softmax*": "fp32"}.
+// Values for single layers, as in {"softmax*": "fp32"}.
 std::vector<ComputeRule> compute_rules(const nb::dict& given) {
   std::vector<ComputeRule> rules;
   for (const auto& [glob, dtype] : given)
     rules.push_back({nb::cast<std::string>(glob), dtype_of(dtype)});
   return rules;
 }
-
-}  // namespace
 
 LayerOptions layer_options(const nb::dict& given, std::optional<std::string>& baseline) {
   LayerOptions options;
@@ -109,6 +118,7 @@ Result<LayerSets> LayerSets::open(const std::string& actual, const std::string& 
   return sets;
 }
 
+// Opens the sets and calls `judge` without the GIL.
 LayerRun judged(const std::string& actual, const std::string& golden, const nb::dict& given,
                 const std::function<Result<LayerReport>(LayerSets&, const LayerOptions&)>& judge) {
   std::optional<std::string> baseline;
@@ -131,8 +141,6 @@ LayerRun judged(const std::string& actual, const std::string& golden, const nb::
           .origin = {.newest_input = newest}};
 }
 
-namespace {
-
 LayerRun layers(const std::string& actual, const std::string& golden, const nb::dict& given) {
   return judged(actual, golden, given,
                 [](LayerSets& sets, const LayerOptions& options) -> Result<LayerReport> {
@@ -141,7 +149,8 @@ LayerRun layers(const std::string& actual, const std::string& golden, const nb::
                 });
 }
 
-// All of it, to be made again by from_state() with the options that layers() was given.
+// The whole result as JSON, from which from_state() restores it together with the options of
+// layers().
 LayerRun from_state(const std::string& json, const nb::dict& given,
                     std::optional<std::int64_t> newest) {
   std::optional<std::string> baseline;
@@ -179,6 +188,105 @@ void bind_layers(nb::module_& module) {
       .def("junit", [](const LayerRun& self) { return junit(self); });
   module.def("layers", layers);
   module.def("layers_from_state", from_state);
+}
+
+namespace {
+
+// --- Layers that the workers of an executor measure, and this process judges ---
+
+// Writes each pair as a line of a part.
+struct Lines final : LayerShare {
+  Lines(std::string of_plan, const std::vector<std::string>& deciding,
+        const std::vector<std::uint64_t>& numbers)
+      : digest(std::move(of_plan)), words(deciding) {
+    for (const std::uint64_t number : numbers) own[number] = {};
+  }
+
+  Status plan(std::span<const PlannedLayer> layers) override {
+    BTF_TRY(check_plan(plan_digest("layers", words, 1, plan_of(layers)), digest));
+    for (auto& [number, pair] : own)
+      pair = {layers[number], FileState::of(layers[number].actual_path),
+              FileState::of(layers[number].golden_path)};
+    last = std::chrono::steady_clock::now();
+    return {};
+  }
+  bool is_own(std::uint64_t number) const override { return own.contains(number); }
+  const MeasuredLayer* known(std::uint64_t) const override { return nullptr; }
+  void take(std::uint64_t number, const MeasuredLayer& layer) override {
+    const Own& pair = own.at(number);
+    PartLine line = part_line(LayerItem{.number = number,
+                                        .name = pair.layer.name,
+                                        .actual_path = pair.layer.actual_path,
+                                        .golden_path = pair.layer.golden_path,
+                                        .measured = layer});
+    line.files = {pair.actual, pair.golden};
+    for (const auto& [path, state] : layer.inputs) line.files.push_back(state);
+    const auto now = std::chrono::steady_clock::now();
+    line.seconds = std::chrono::duration<double>(now - std::exchange(last, now)).count();
+    lines.push_back(text(line));
+  }
+
+  struct Own {
+    PlannedLayer layer;
+    std::optional<FileState> actual;
+    std::optional<FileState> golden;
+  };
+  std::string digest;
+  const std::vector<std::string>& words;
+  std::unordered_map<std::uint64_t, Own> own;
+  std::chrono::steady_clock::time_point last;
+  std::vector<std::string> lines;
+};
+
+Status measure(const std::string& actual, const std::string& golden, const nb::dict& given,
+               LayerShare& share) {
+  std::optional<std::string> baseline;
+  LayerOptions options = layer_options(given, baseline);
+  return run(1, kLong, [&](const Execution& execution) -> Status {
+    options.execution = execution;
+    BTF_ASSIGN(LayerSets sets, LayerSets::open(actual, golden, baseline, execution));
+    return measure_layers(sets.two.actual, sets.two.golden, sets.healthy(), nullptr, options,
+                          share);
+  });
+}
+
+// `words` are the options that affect results, as the command writes them.
+BatchPlan plan(const std::string& actual, const std::string& golden, const nb::dict& given,
+               const std::vector<std::string>& words) {
+  BatchPlan plan{.command = "layers", .operands = {actual, golden}};
+  PlanOnly<PlannedLayer, MeasuredLayer> share(plan, words);
+  const Status status = measure(actual, golden, given, share);
+  if (!status && !share.planned) raise(status.error());
+  return plan;
+}
+
+std::vector<std::string> measured(const std::string& actual, const std::string& golden,
+                                  const nb::dict& given, const std::vector<std::string>& words,
+                                  const std::string& digest,
+                                  const std::vector<std::uint64_t>& numbers) {
+  Lines lines(digest, words, numbers);
+  check(measure(actual, golden, given, lines));
+  return std::move(lines.lines);
+}
+
+LayerRun report(const std::string& path, const std::string& actual, const std::string& golden,
+                const nb::dict& given, const std::vector<std::string>& words) {
+  const std::vector<std::string> paths{path};
+  const Parts parts = value(Parts::open(paths));
+  MeasuredLayers share = value(read_measured_layers(parts, words));
+  return judged(actual, golden, given,
+                [&](LayerSets& sets, const LayerOptions& options) -> Result<LayerReport> {
+                  return judge_measured(sets.two.actual, sets.two.golden, sets.healthy(), nullptr,
+                                        options, share);
+                });
+}
+
+}  // namespace
+
+void bind_layer_batch(nb::module_& module) {
+  module.def("batch_layers_plan", plan);
+  module.def("batch_layers_measure", measured);
+  module.def("batch_layers_report", report);
 }
 
 }  // namespace btf::python

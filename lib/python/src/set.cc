@@ -1,5 +1,5 @@
-#include "python/src/set.h"
-
+// Sets of tensors that are read on demand, files written from arrays, and validate().
+#include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -9,29 +9,41 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "btf/dtype.h"
 #include "btf/inspect.h"
 #include "btf/read.h"
+#include "btf/tensor_set.h"
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "btf/validate.h"
+#include "btf/write.h"
 #include "formats/io/byte_source.h"
 #include "python/src/array.h"
-#include "python/src/bindings.h"
-#include "python/src/options.h"
-#include "python/src/raise.h"
-#include "python/src/run.h"
+#include "python/src/support.h"
 
 namespace btf::python {
 namespace {
 
+// A set and the lock that its users must hold, since a set may be used by one thread at a time.
+// Take it without the GIL.
+struct OpenSet {
+  explicit OpenSet(TensorSet all) : set(std::move(all)) {}
+
+  TensorSet set;
+  std::mutex mutex;
+};
+
 namespace nb = nanobind;
 
-// A header. Its elements are read when they are asked for.
+// A tensor of a set. Its elements are read on demand.
 struct LazyTensor {
   std::shared_ptr<OpenSet> set;
   SetTensor place;
@@ -40,7 +52,7 @@ struct LazyTensor {
   bool plain = false;
 };
 
-// Is it short, and do its elements stand in the file's bytes as they do in memory, row by row?
+// Returns true for a short tensor whose bytes in the file are those in memory, in row-major order.
 bool stands_plainly(const TensorInfo& tensor) {
   constexpr std::uint64_t kShort = 1U << 20;  // more is read faster by those who can share the work
   if (!tensor.known() || !tensor.storage || tensor.data_bytes > kShort || tensor.unpacked)
@@ -65,7 +77,7 @@ Result<std::shared_ptr<OpenSet>> open_set(const std::vector<std::string>& paths,
   }
   options.layout_in = layout_in;
   BTF_ASSIGN(TensorSet set, TensorSet::open(paths, options));
-  // A file that is not there, or cannot be read, is an error at once.
+  // A file that does not exist or cannot be read is an error at once.
   if (set.member_count() == 0) return std::unexpected(no_files(set));
   for (std::uint64_t i = 0; i < paths.size() && set.member_count() == paths.size(); ++i) {
     BTF_TRY(set.file(i));
@@ -73,7 +85,7 @@ Result<std::shared_ptr<OpenSet>> open_set(const std::vector<std::string>& paths,
   return std::make_shared<OpenSet>(std::move(set));
 }
 
-// Calls work with the set's lock.
+// Calls `work` while holding the set's lock.
 template <typename Work>
 auto with_set(OpenSet& open, unsigned jobs, std::uint64_t bytes, Work&& work) {
   return value(run(jobs, bytes, [&](const Execution& execution) {
@@ -120,7 +132,7 @@ Status read_plain(const TensorSet& set, const LazyTensor& tensor, std::span<std:
   return about(file->check_unchanged());
 }
 
-// The bytes of a plain tensor as a bytearray; None of others.
+// The bytes of a plain tensor as a bytearray; None for all other tensors.
 nb::object content(const LazyTensor& self) {
   if (!self.plain) return nb::none();
   const auto bytes = static_cast<Py_ssize_t>(self.info.data_bytes);
@@ -135,7 +147,7 @@ nb::object content(const LazyTensor& self) {
   return memory;
 }
 
-// begin, end, step of each dim.
+// (begin, end, step) for each dim.
 using Box = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
 
 Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::dict& given) {
@@ -161,8 +173,8 @@ Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::di
   return array;
 }
 
-// Sparse entries into memory that btf/_sparse.py has allocated: addresses of nnz * rank numbers and
-// of the codes.
+// Reads sparse entries into memory that btf/_sparse.py has allocated: addresses of nnz * rank
+// indices and of the codes.
 void read_entries(const LazyTensor& self, std::uintptr_t indices, std::uintptr_t values,
                   std::uint64_t value_bytes) {
   const std::uint64_t nnz = self.info.coo ? self.info.coo->nnz : 0;
@@ -176,7 +188,7 @@ void read_entries(const LazyTensor& self, std::uintptr_t indices, std::uintptr_t
   }));
 }
 
-// Figures of all elements, by the names of `inspect --stats --json`.
+// Statistics of all elements, with the names of `inspect --stats --json`.
 nb::dict stats_of(const LazyTensor& self, unsigned jobs) {
   const TensorStats found =
       with_set(*self.set, jobs, self.info.data_bytes,
@@ -196,26 +208,26 @@ nb::dict stats_of(const LazyTensor& self, unsigned jobs) {
   const auto place = [](const std::optional<Extreme>& extreme) -> nb::object {
     return extreme ? nb::object(nb::tuple(nb::cast(extreme->index))) : nb::none();
   };
-  nb::dict told;
-  told["count"] = found.elements;
-  told["finite"] = found.finite;
-  told["min"] = number(found.min);
-  told["max"] = number(found.max);
-  told["mean"] = found.mean;
-  told["std"] = found.std;
-  told["nan"] = found.nan;
-  told["pos_inf"] = found.positive_inf;
-  told["neg_inf"] = found.negative_inf;
-  told["zeros"] = found.zeros;
-  told["subnormals"] = found.subnormals;
-  told["min_index"] = place(found.min);
-  told["max_index"] = place(found.max);
-  told["first_nan_index"] =
+  nb::dict stats;
+  stats["count"] = found.elements;
+  stats["finite"] = found.finite;
+  stats["min"] = number(found.min);
+  stats["max"] = number(found.max);
+  stats["mean"] = found.mean;
+  stats["std"] = found.std;
+  stats["nan"] = found.nan;
+  stats["pos_inf"] = found.positive_inf;
+  stats["neg_inf"] = found.negative_inf;
+  stats["zeros"] = found.zeros;
+  stats["subnormals"] = found.subnormals;
+  stats["min_index"] = place(found.min);
+  stats["max_index"] = place(found.max);
+  stats["first_nan_index"] =
       found.first_nan ? nb::object(nb::tuple(nb::cast(*found.first_nan))) : nb::none();
-  return told;
+  return stats;
 }
 
-// Strides of elements that a program may map where they stand. An error: why it cannot.
+// Strides for mapping the elements in the file. An error says why they cannot be mapped.
 Result<Dims> mapped_strides(const TensorFile& file, const TensorInfo& tensor) {
   const auto refuse = [](const std::string& why) {
     return fail(ErrorCode::unsupported, "its elements cannot be mapped: " + why);
@@ -299,6 +311,71 @@ void bind_set(nb::module_& module) {
         const auto layout = layout_in ? std::optional(layout_named(*layout_in)) : std::nullopt;
         return value(run(1, 0, [&](const Execution&) { return open_set(paths, spec, layout); }));
       });
+}
+
+namespace {
+
+// One entry per tensor; names are empty for tensors without one.
+std::uint64_t save(const std::string& path, const std::vector<const Array*>& arrays,
+                   const std::vector<std::string>& names, const std::optional<std::string>& format,
+                   bool sync, const nb::dict& given) {
+  const CastOptions cast = cast_options(given);
+  std::vector<TensorToWrite> tensors;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const Array& array = *arrays[i];
+    bytes += array.tensor.bytes.size();
+    tensors.push_back({.tensor = array.tensor.view(),
+                       .dtype = cast.dtype,
+                       .layout = cast.layout.value_or(array.layout),
+                       .name = names[i]});
+  }
+  WriteOptions options{
+      .policy = cast.policy, .format = format.value_or(""), .sync = sync, .execution = {}};
+  return value(run(cast.jobs, bytes, [&](const Execution& execution) {
+    options.execution = execution;
+    return write_tensors(path, tensors, options);
+  }));
+}
+
+}  // namespace
+
+void bind_write(nb::module_& module) { module.def("save", save); }
+
+namespace {
+
+std::vector<Finding> findings(const std::string& path, const std::optional<std::string>& spec,
+                              bool finite, unsigned jobs) {
+  OpenOptions open;
+  if (spec) open.spec = value(parse_tensor_spec(*spec));
+  std::vector<Finding> found;
+  check(run(jobs, kLong, [&](const Execution& execution) {
+    return validate(path, [&](const Finding& finding) { found.push_back(finding); }, open,
+                    execution, {.finite = finite});
+  }));
+  return found;
+}
+
+std::string repr(const Finding& self) {
+  return "<btf.Finding " + std::string(self.severity == Severity::error ? "error" : "warning") +
+         " " + std::string(self.code) + ": " + python_words(self.message) + ">";
+}
+
+}  // namespace
+
+void bind_validate(nb::module_& module) {
+  nb::class_<Finding>(module, "Finding", "What is wrong or odd with a file.")
+      .def_prop_ro(
+          "error", [](const Finding& self) { return self.severity == Severity::error; },
+          "True: the record, or the whole file, cannot be used")
+      .def_prop_ro("code", [](const Finding& self) { return std::string(self.code); })
+      .def_prop_ro("message", [](const Finding& self) { return python_words(self.message); })
+      .def_ro("tensor", &Finding::tensor, "its number; None: the file as a whole")
+      .def_ro("offset", &Finding::offset, "bytes from the start of the file")
+      .def_ro("count", &Finding::count)
+      .def_ro("index", &Finding::index)
+      .def("__repr__", repr);
+  module.def("validate", findings);
 }
 
 }  // namespace btf::python

@@ -1,4 +1,4 @@
-// Work in pieces for the workers of an executor, which is kept in a part.
+// Work that the workers of an executor share; its results are kept in a part.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,7 +22,7 @@ struct BatchPlan {
   std::vector<std::uint64_t> costs{};  // by number of the item
 };
 
-// A worker has other files before it than the plan was made of.
+// An error if a worker finds other files than those of which the plan was made.
 inline Status check_plan(const std::string& found, const std::string& planned) {
   if (found == planned) return {};
   return fail(ErrorCode::refused,
@@ -30,7 +30,8 @@ inline Status check_plan(const std::string& found, const std::string& planned) {
               "removed or got another size since");
 }
 
-// Nothing is measured: plan() ends it. plan_of() makes items of a plan out of `Planned`.
+// Makes a plan and measures nothing: plan() ends the run. plan_of() must convert `Planned` into
+// items of a plan.
 template <typename Planned, typename Measured>
 struct PlanOnly final : ItemShare<Planned, Measured> {
   PlanOnly(BatchPlan& plan_to, const std::vector<std::string>& deciding)

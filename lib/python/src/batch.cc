@@ -1,5 +1,5 @@
-// A comparison in pieces for the workers of an executor, which are kept in a part.
-#include "python/src/batch/batch.h"
+// Comparisons that the workers of an executor share; their results are kept in a part.
+#include "python/src/batch.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -14,10 +14,8 @@
 
 #include "btf/part.h"
 #include "btf/try.h"
-#include "python/src/bindings.h"
 #include "python/src/diff.h"
-#include "python/src/raise.h"
-#include "python/src/run.h"
+#include "python/src/support.h"
 
 namespace btf::python {
 namespace {
@@ -33,7 +31,7 @@ Status compare(const std::string& actual, const std::string& golden, SetDiffOpti
   return same ? Status() : std::unexpected(same.error());
 }
 
-// `words`: all that decides.
+// `words` are the options that affect results.
 BatchPlan plan(const std::string& actual, const std::string& golden, const nb::dict& given,
                const std::vector<std::string>& words) {
   BatchPlan plan{.command = "diff", .operands = {actual, golden}};
@@ -52,7 +50,7 @@ BatchPlan plan(const std::string& actual, const std::string& golden, const nb::d
   return plan;
 }
 
-// Each pair as a line of a part.
+// Writes each pair as a line of a part.
 struct Lines final : Keep {
   explicit Lines(SetDiffResult& kept) : Keep(kept) {}
 
@@ -92,13 +90,14 @@ std::vector<std::string> compare_pairs(const std::string& actual, const std::str
   const Status done = run(1, kLong, [&](const Execution& execution) {
     return compare(actual, golden, options, execution, lines, nullptr);
   });
-  // Trouble of two files is in their line.
+  // The error of a pair of files is in its line.
   if (!done && (done.error().code == ErrorCode::cancelled || lines.lines.size() < numbers.size()))
     raise(done.error());
   return std::move(lines.lines);
 }
 
-// Closed when it is finished or given up: as long as it is open, no other call goes on from it.
+// The part is closed when it is finished or abandoned. While it is open, no other call can resume
+// it.
 struct BatchPart {
   std::optional<PartWriter> writer;
 };
