@@ -142,7 +142,7 @@ def check_bad_parts():
     trouble("two are missing", paths[2:], "shards 1, 2 of 4 are missing", "--shard 1/4")
     trouble("--expect", ["--expect", "5", *paths], "4 shards", "--expect 5")
     for cut in (len(good) - 1, len(good) // 2, good.index(b"\n") + 1):
-        trouble(f"cut at {cut}", with_second(good[:cut]), "parts/2.jsonl", "torn", again)
+        trouble(f"cut at {cut}", with_second(good[:cut]), "parts/2.jsonl", "incomplete", again)
     trouble("cut in its head", with_second(good[:20]), "parts/2.jsonl", "not a part")
     trouble("a byte changed", with_second(good.replace(b'"same"', b'"sane"', 1)), "changed", again)
     trouble("more behind the end", with_second(good + b"{}\n"), "after the end", again)
