@@ -18,7 +18,7 @@
 #include "diff/score/collectors.h"
 #include "diff/score/figures.h"
 #include "elements/elements.h"
-#include "kernels/compare/criteria.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {

@@ -28,7 +28,7 @@
 #include "diff/score/figures.h"
 #include "elements/cast.h"
 #include "formats/io/byte_source.h"
-#include "kernels/compare/criteria.h"
+#include "kernels/compare/compare_runs.h"
 #include "sets/pairs/pairs.h"
 
 namespace btf {

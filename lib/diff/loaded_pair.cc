@@ -30,8 +30,8 @@
 #include "diff/score/compare_walk.h"
 #include "elements/elements.h"
 #include "formats/io/byte_source.h"
-#include "kernels/compare/criteria.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/compare/compare_runs.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 namespace {

@@ -14,10 +14,7 @@
 #include "core/numbers.h"
 #include "core/resources.h"
 #include "formats/io/output.h"
-#include "kernels/move/byte_planes.h"
-#include "kernels/move/nibbles.h"
-#include "kernels/move/stream.h"
-#include "kernels/move/stream_tile.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 

@@ -19,7 +19,7 @@
 #include "elements/slabs.h"
 #include "formats/io/output.h"
 #include "kernels/cast/kernel_table.h"
-#include "kernels/stats/noise.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 

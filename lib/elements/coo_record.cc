@@ -21,7 +21,7 @@
 #include "elements/elements.h"
 #include "formats/btf_reader.h"
 #include "formats/io/byte_source.h"
-#include "kernels/move/nibbles.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

@@ -16,7 +16,7 @@
 #include "elements/cast.h"
 #include "elements/coo_record.h"
 #include "formats/io/byte_source.h"
-#include "kernels/move/byte_planes.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

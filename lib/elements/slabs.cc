@@ -8,8 +8,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "elements/elements.h"
-#include "kernels/move/nibbles.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

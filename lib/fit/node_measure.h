@@ -21,7 +21,7 @@
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
 #include "core/numbers.h"
-#include "kernels/stats/rounding_sums.h"
+#include "kernels/stats/stats.h"
 #include "network/evaluation.h"
 #include "network/network.h"
 #include "network/node.h"

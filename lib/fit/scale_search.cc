@@ -11,8 +11,8 @@
 
 #include "btf/dtype.h"
 #include "convert/quantize/scales.h"
-#include "kernels/scale/magnitude_runs.h"
-#include "kernels/stats/number_runs.h"
+#include "kernels/scale/scale.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 namespace {

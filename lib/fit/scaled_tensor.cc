@@ -24,8 +24,7 @@
 #include "fit/scale_search.h"
 #include "fit/scaled_layers.h"
 #include "fit/sensitivity.h"
-#include "kernels/scale/magnitude_runs.h"
-#include "kernels/scale/scaling_errors.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 namespace {

@@ -1,6 +1,4 @@
 // Checks a BTF file: its name table, its offsets, and the bytes between records.
-#include "formats/btf_check.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,6 +15,7 @@
 #include "core/numbers.h"
 #include "formats/btf_reader.h"
 #include "formats/io/byte_source.h"
+#include "formats/readers.h"
 
 namespace btf {
 namespace {

@@ -1,6 +1,4 @@
 // Reads and writes NumPy's .npz.
-#include "formats/npz.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -19,6 +17,7 @@
 #include "formats/io/byte_source.h"
 #include "formats/npy.h"
 #include "formats/npy_writer.h"
+#include "formats/readers.h"
 #include "formats/zip.h"
 #include "formats/zip_writer.h"
 

@@ -19,8 +19,8 @@
 #include "core/numbers.h"
 #include "formats/format_table.h"
 #include "formats/io/names.h"
+#include "formats/readers.h"
 #include "formats/tensor_file.h"
-#include "formats/text.h"
 
 namespace btf {
 namespace {

@@ -4,8 +4,6 @@
 //   [{"NAME":ARRAY,..},..]                                             inputs
 //   LAZY  = {"values":ARRAY,"polygraphy_class":"LazyArray"}            or LazyNumpyArray
 //   ARRAY = {"array":"base64 of a .npy","polygraphy_class":"ndarray"}
-#include "formats/polygraphy.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -30,7 +28,7 @@
 #include "formats/json.h"
 #include "formats/npy.h"
 #include "formats/npy_writer.h"
-#include "formats/npz.h"
+#include "formats/readers.h"
 
 namespace btf {
 namespace {

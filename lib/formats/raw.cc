@@ -1,5 +1,3 @@
-#include "formats/raw.h"
-
 #include <algorithm>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
+#include "formats/readers.h"
 
 namespace btf {
 namespace {

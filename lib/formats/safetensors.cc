@@ -1,7 +1,5 @@
 // Reads and writes safetensors. The table of types has the order of the reference implementation,
 // which sorts tensors by it, the last type first.
-#include "formats/safetensors.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -27,6 +25,7 @@
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
 #include "formats/json.h"
+#include "formats/readers.h"
 
 namespace btf {
 namespace {

@@ -1,6 +1,4 @@
 // Reads numbers in text, and finds how many digits they were printed with.
-#include "formats/text.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,6 +22,7 @@
 #include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
+#include "formats/readers.h"
 #include "formats/text_codes.h"
 
 namespace btf {

@@ -1,6 +1,4 @@
 // Reads PyTorch files: the members of the zip file, the pickle, and the storages.
-#include "formats/torch.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -19,6 +17,7 @@
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
 #include "formats/pickle.h"
+#include "formats/readers.h"
 #include "formats/torch_tensors.h"
 #include "formats/torch_walk.h"
 #include "formats/zip.h"

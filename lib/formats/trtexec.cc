@@ -8,8 +8,6 @@
 //     }
 //   , ..
 //   ]
-#include "formats/trtexec.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -33,6 +31,7 @@
 #include "formats/io/byte_source.h"
 #include "formats/io/names.h"
 #include "formats/json.h"
+#include "formats/readers.h"
 #include "formats/text_codes.h"
 #include "kernels/cast/cast_reference.h"
 

@@ -20,7 +20,7 @@
 #include "elements/elements.h"
 #include "elements/records.h"
 #include "formats/io/byte_source.h"
-#include "kernels/stats/number_runs.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 namespace {

@@ -5,11 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/diff/html.h"
-#include "report/diff/json.h"
-#include "report/diff/junit.h"
 #include "report/diff/names.h"
-#include "report/diff/summary.h"
+#include "report/diff/reports.h"
 #include "report/text/text.h"
 
 namespace btf {

@@ -11,7 +11,7 @@
 
 #include "kernels/cast/cast_runs.h"
 #include "kernels/cpu/simd_targets.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cast_account.cc"

@@ -11,7 +11,7 @@
 #include "bench/level.h"
 #include "bench/measure.h"
 #include "btf/convert.h"
-#include "kernels/scale/scaled_runs.h"
+#include "kernels/scale/scale.h"
 
 namespace {
 

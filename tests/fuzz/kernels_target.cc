@@ -8,11 +8,8 @@
 #include "kernels/cast/cast_runs.h"
 #include "kernels/cast/kernel_table.h"
 #include "kernels/compare/compare.h"
-#include "kernels/compare/same_bits.h"
-#include "kernels/move/byte_planes.h"
-#include "kernels/move/nibbles.h"
-#include "kernels/move/stream.h"
-#include "kernels/move/transpose.h"
+#include "kernels/compare/compare_runs.h"
+#include "kernels/move/move.h"
 #include "kernels/number/widen.h"
 #include "support/forced_level.h"
 
@@ -252,9 +249,9 @@ void compare(Input& input) {
     btf::compare_run(x.data(), y.data(), count, judge, score);
     const auto key = [](const btf::CompareScore& s) {
       return std::array{
-          double(s.compared), double(s.mismatched), double(s.special),    s.max_abs,
-          s.max_rel,          double(s.max_ulp),    s.least_atol,         s.least_rtol,
-          double(s.tolerable),  double(s.nan.both),   double(s.nan.actual), double(s.nan.golden)};
+          double(s.compared),  double(s.mismatched), double(s.special),    s.max_abs,
+          s.max_rel,           double(s.max_ulp),    s.least_atol,         s.least_rtol,
+          double(s.tolerable), double(s.nan.both),   double(s.nan.actual), double(s.nan.golden)};
     };
     require(key(score) == key(expected), "a run is scored otherwise than its pairs");
   }

@@ -5,7 +5,7 @@
 #include "btf/part.h"
 #include "btf/report.h"
 #include "input.h"
-#include "report/diff/json.h"
+#include "report/diff/reports.h"
 #include "shards/part_lines.h"
 
 namespace fuzz {

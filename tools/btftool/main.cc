@@ -15,7 +15,6 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
-#include "commands/convert.h"
 #include "io/context.h"
 #include "io/text.h"
 

@@ -14,7 +14,7 @@
 #include "btf/file.h"
 #include "btf/quantize.h"
 #include "convert/quantize/scales.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 

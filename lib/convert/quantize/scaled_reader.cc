@@ -20,13 +20,10 @@
 #include "elements/slabs.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/to_floats.h"
-#include "kernels/narrow/narrow_runs.h"
 #include "kernels/narrow/narrowing.h"
 #include "kernels/number/number.h"
 #include "kernels/number/widen.h"
-#include "kernels/scale/magnitude_runs.h"
-#include "kernels/scale/scaled_cast.h"
-#include "kernels/scale/scaled_runs.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 namespace {

@@ -9,7 +9,7 @@
 #include "convert/quantize/scales.h"
 #include "convert/tensor/target.h"
 #include "elements/slabs.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 

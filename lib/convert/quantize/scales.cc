@@ -31,8 +31,7 @@
 #include "kernels/number/exact_sum.h"
 #include "kernels/number/number.h"
 #include "kernels/number/widen.h"
-#include "kernels/scale/magnitude_runs.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/edit_chain.h"
 #include "elements/slabs.h"
 #include "kernels/number/number.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 

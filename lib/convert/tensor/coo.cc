@@ -27,7 +27,7 @@
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/kernel_table.h"
 #include "kernels/number/exact_sum.h"
-#include "kernels/stats/nonzero_bits.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 namespace {

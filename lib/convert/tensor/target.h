@@ -17,7 +17,7 @@
 #include "formats/io/byte_source.h"
 #include "formats/io/output.h"
 #include "kernels/cast/kernel_table.h"
-#include "kernels/stats/noise.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 

@@ -16,7 +16,6 @@
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/reordering.h"
-#include "diff/hints/searches/code_searches.h"
 #include "diff/hints/searches/searches.h"
 #include "elements/cast.h"
 #include "elements/slabs.h"

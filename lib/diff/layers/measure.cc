@@ -15,7 +15,7 @@
 #include "diff/pairs/rows.h"
 #include "diff/pairs/side.h"
 #include "elements/cast.h"
-#include "kernels/compare/error_runs.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "btf/layers.h"
 #include "btf/layout.h"
-#include "kernels/compare/error_runs.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 

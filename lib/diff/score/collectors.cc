@@ -13,7 +13,7 @@
 #include "btf/diff.h"
 #include "core/dtype.h"
 #include "elements/elements.h"
-#include "kernels/compare/small_integers.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {

@@ -12,7 +12,7 @@
 #include "btf/diff.h"
 #include "diff/pairs/rows.h"
 #include "diff/pairs/side.h"
-#include "kernels/compare/judge_runs.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 

@@ -15,8 +15,6 @@
 #include "diff/score/collectors.h"
 #include "elements/cast.h"
 #include "kernels/compare/compare_runs.h"
-#include "kernels/compare/same_bits.h"
-#include "kernels/compare/small_integers.h"
 
 namespace btf {
 namespace {

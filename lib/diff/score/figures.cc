@@ -11,7 +11,7 @@
 
 #include "btf/try.h"
 #include "elements/cast.h"
-#include "kernels/stats/above_run.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 namespace {

@@ -18,7 +18,7 @@
 #include "diff/sets/pair_preparation.h"
 #include "elements/cast.h"
 #include "formats/io/names.h"
-#include "kernels/compare/criteria.h"
+#include "kernels/compare/compare_runs.h"
 #include "sets/pairs/pairs.h"
 
 namespace btf {

@@ -49,7 +49,8 @@ inline constexpr std::uint64_t kSnrSample = 4096;
 // The defaults copy every tensor with its dtype, layout and name into the format that the output's
 // name says.
 struct ConvertOptions {
-  // --- Which tensors ---
+  std::optional<DType> dtype{};    // unset: each tensor keeps its own
+  std::optional<Layout> layout{};  // unset: each tensor keeps its own. Layout::coo makes it sparse
   // Numbers of tensors in the set or file, in the order to write them. Unset: all.
   std::optional<std::vector<std::uint64_t>> tensors{};
   // New names by old names.
@@ -59,37 +60,31 @@ struct ConvertOptions {
   std::optional<std::vector<std::string>> names{};
   // Writes no names.
   bool drop_names = false;
-
-  // --- What they become ---
   // Applied to the dims in this order, before everything else.
   std::vector<Edit> edits{};
-  std::optional<DType> dtype{};    // unset: each tensor keeps its own
-  std::optional<Layout> layout{};  // unset: each tensor keeps its own. Layout::coo makes it sparse
-  // A tensor that cannot have the layout keeps its own, and the report says why. By default it is
-  // an error.
-  bool where_possible = false;
-  Quantization quantization{};
   CastPolicy policy{};
   LossLimits limits{};
   // How many elements of each dense cast the signal-to-noise ratio is estimated from, if no limit
   // asks for that of all elements. They are evenly spread. 0: none.
   std::uint64_t snr_sample = 0;
+  Quantization quantization{};
   // How entries with the same index are combined if a COO tensor becomes dense.
   Duplicates duplicates = Duplicates::error;
   // COO to COO: drops entries that are zero.
   bool prune_zeros = false;
+  // A tensor that cannot have the layout keeps its own, and the report says why. By default it is
+  // an error.
+  bool where_possible = false;
   // True: Layout::shuffled for every dense tensor whose elements have several bytes, which
   // compresses better. False: kLINEAR for shuffled tensors. Unset: as `layout` says, or as the
   // tensor is.
   std::optional<bool> shuffle{};
   // Writes the stored array, padding and all, as an ordinary dense tensor.
   bool plain = false;
-
-  // --- How they are written ---
-  // Format of the output: "btf", "npy", ... Empty: see output_format().
-  std::string format{};
   // For raw output: dtype, layout or strides, and the dims that the tensor must have.
   std::optional<TensorSpec> spec{};
+  // Format of the output: "btf", "npy", ... Empty: see output_format().
+  std::string format{};
   // .npy: writes dtypes that NumPy lacks as unsigned integers of the same size.
   bool as_uint = false;
   // The layout code of COO tensors. Unset: the recipient's, else kCooCodeSpec.

@@ -292,7 +292,6 @@ using PickTensors =
 
 // The defaults compare every tensor exactly, values only, and look for the cause of a difference.
 struct DiffOptions {
-  // --- What counts as the same ---
   // Default: equal numbers only.
   Tolerance tolerance{};
   // Tolerances of single tensors, by index in actual. What they give overrides `tolerance`.
@@ -302,10 +301,6 @@ struct DiffOptions {
   std::function<Tolerance(const TensorDiff&)> pair_tolerance{};
   // Limits on figures of whole tensors. Default: none.
   Gates gates{};
-  // Counts a different dtype or layout as a difference too. Default: values alone are compared.
-  bool strict = false;
-
-  // --- Which tensors ---
   // Indices of the tensors to compare; unset: all. If golden's are unset and tensors are paired by
   // name, golden's are those that have the names of actual's.
   std::optional<std::vector<std::uint64_t>> actual_tensors{};
@@ -315,10 +310,6 @@ struct DiffOptions {
   NameMap map{};
   // Exactly these pairs, in this order. If set, the selections above and `pair_by` are ignored.
   std::optional<std::vector<TensorPair>> pairs{};
-  // Chooses among the pairs of two files. Comparing nothing is then no error.
-  PickTensors pick{};
-
-  // --- What is done before the comparison, in this order ---
   // Permutes the dims of actual. Tensors of another rank are left as they are.
   std::optional<Permute> permute{};
   // Drops the dims of 1 on both sides.
@@ -336,8 +327,8 @@ struct DiffOptions {
   // Scales for all codes of a side. They take precedence over those of the file.
   std::optional<GivenScale> actual_scale{};
   std::optional<GivenScale> golden_scale{};
-
-  // --- What is reported ---
+  // Counts a different dtype or layout as a difference too. Default: values alone are compared.
+  bool strict = false;
   // Fills in the mismatches of TensorDiff. Switch it off if counts are enough: that saves a second
   // read of tensors that differ.
   bool details = true;
@@ -348,14 +339,13 @@ struct DiffOptions {
   // How many of the first and of the largest mismatches are kept.
   std::uint64_t show = 5;
   std::optional<HeatmapRequest> heatmap{};
-
-  // --- What is an error ---
   // Reports a pair that cannot be compared as trouble, and compares the others. By default the
   // first such pair is the error that diff() returns.
   bool go_on = false;
   // Allows a call that compares nothing. For one call of several, of which not all may do so.
   bool may_compare_nothing = false;
-
+  // Chooses among the pairs of two files. Comparing nothing is then no error.
+  PickTensors pick{};
   Execution execution{};
 };
 

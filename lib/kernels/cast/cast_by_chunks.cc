@@ -8,8 +8,8 @@
 #include "kernels/cast/few_codes.h"
 #include "kernels/cast/integer_runs.h"
 #include "kernels/cast/to_floats.h"
-#include "kernels/move/stream.h"
-#include "kernels/narrow/narrow_runs.h"
+#include "kernels/move/move.h"
+#include "kernels/narrow/narrowing.h"
 #include "kernels/number/widen.h"
 
 namespace btf {

@@ -8,7 +8,7 @@
 #include "kernels/cast/cast_rows.h"
 #include "kernels/cast/cast_tile.h"
 #include "kernels/cast/few_codes.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

@@ -19,7 +19,7 @@
 #include "btf/cast.h"
 #include "kernels/cast/cast_runs.h"
 #include "kernels/cpu/cpu_level.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 
 namespace btf::cast_loop {
 

@@ -1,7 +1,7 @@
 // Any pair by the rules of number.h, an element at a time.
 #pragma once
 
-#include "kernels/move/kernel.h"
+#include "kernels/move/move.h"
 #include "kernels/number/number.h"
 
 namespace btf {

@@ -2,7 +2,7 @@
 // bit, account included.
 #pragma once
 
-#include "kernels/move/kernel.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 

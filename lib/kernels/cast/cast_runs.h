@@ -17,7 +17,7 @@ struct CastRuns {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   std::size_t count = 0;
-  // Distance in bytes of the prefetch ahead of reads; 0: none. kByPages is in stream.h.
+  // Distance in bytes of the prefetch ahead of reads; 0: none. kByPages is in move.h.
   std::ptrdiff_t ahead = 0;
   std::size_t runs = 1;
   std::size_t source_pitch = 0;

@@ -5,8 +5,6 @@
 
 #include "kernels/cpu/cpu_level.h"
 #include "kernels/move/move.h"
-#include "kernels/move/stream.h"
-#include "kernels/move/transpose.h"
 
 namespace btf {
 namespace {

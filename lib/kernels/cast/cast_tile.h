@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cast/cast_runs.h"
-#include "kernels/move/kernel.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "kernels/move/kernel.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 

@@ -7,8 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/compare/score_runs.h"
-#include "kernels/compare/small_integers.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {

@@ -1,7 +1,7 @@
-#include "kernels/compare/criteria.h"
-
 #include <algorithm>
 #include <array>
+
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {

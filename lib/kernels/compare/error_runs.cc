@@ -1,11 +1,10 @@
 // Sums go lane by lane over eight lanes, however wide the vectors are, so that every instruction
 // set rounds alike.
-#include "kernels/compare/error_runs.h"
-
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "kernels/compare/compare_runs.h"
 #include "kernels/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,9 +1,8 @@
-#include "kernels/compare/judge_runs.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "kernels/compare/compare_runs.h"
 #include "kernels/cpu/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,10 +1,9 @@
-#include "kernels/compare/same_bits.h"
-
 #include <array>
 #include <bit>
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/compare/compare_runs.h"
 #include "kernels/cpu/cpu_level.h"
 #include "kernels/number/number.h"
 

@@ -1,8 +1,8 @@
-#include "kernels/move/byte_planes.h"
-
 #include <array>
 #include <bit>
 #include <cstring>
+
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

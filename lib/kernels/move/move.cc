@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/move/transpose.h"
-
 namespace btf {
 namespace {
 

@@ -1,9 +1,8 @@
-#include "kernels/move/nibbles.h"
-
 #include <array>
 #include <cstring>
 
 #include "kernels/cpu/cpu_level.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

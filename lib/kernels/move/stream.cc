@@ -1,9 +1,8 @@
-#include "kernels/move/stream.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/move/move.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/stream.cc"

@@ -1,11 +1,9 @@
-#include "kernels/move/stream_tile.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "kernels/cpu/cpu_level.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 
 namespace btf {
 namespace {

@@ -1,14 +1,12 @@
 // Blocks that fill vector registers, by ladders of interleaving instructions, for every instruction
 // set there is; the rest one by one.
-#include "kernels/move/transpose.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
 
 #include "kernels/cpu/simd_targets.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/transpose.cc"

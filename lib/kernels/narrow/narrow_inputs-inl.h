@@ -8,8 +8,8 @@
 #define BTF_KERNELS_NARROW_NARROW_INPUTS_INL_H
 #endif
 
-#include "kernels/narrow/narrow_runs.h"
 #include "kernels/narrow/narrow_targets-inl.h"
+#include "kernels/narrow/narrowing.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {

@@ -1,10 +1,9 @@
-#include "kernels/narrow/narrow_runs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/narrow/narrowing.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/narrow/narrow_runs.cc"

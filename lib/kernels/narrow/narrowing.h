@@ -2,6 +2,8 @@
 // table needs no loop of its own.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "btf/cast.h"
@@ -49,5 +51,59 @@ struct Narrowing {
 };
 
 Narrowing make_narrowing(DType to, const CastPolicy& policy, std::int64_t zero_point = 0);
+
+// Doubles to codes, a chunk at a time, one function per kind of target and instruction set; with
+// the account that the reference gives.
+
+// Elements of a chunk at most: few enough that all of its arrays stay in the first-level cache.
+inline constexpr std::size_t kNarrowChunk = 512;
+
+// Room for the last vector.
+inline constexpr std::size_t kNarrowRoom = kNarrowChunk + 8;
+
+using NarrowNumbers = std::array<double, kNarrowRoom>;
+
+// Where a chunk's numbers come from.
+enum class NumberSource : std::uint8_t {
+  plain,     // numbers
+  split,     // numbers + low, each sum an integer of 64 bits
+  quotient,  // numbers / scales; the account is that of value * scale against the number
+  product,   // (numbers - zero_points) * scales
+};
+
+// A chunk's arrays have room for the last vector, and may be written there.
+struct NarrowChunk {
+  double* numbers = nullptr;
+  double* low = nullptr;  // split
+  // quotient and product. Positive scales that are normal floats, or zero for a quotient: then all
+  // is as 0. `each`: one for every number, else one for all.
+  double* scales = nullptr;
+  double* zero_points = nullptr;
+  bool each = false;
+  std::size_t count = 0;
+};
+
+// A chunk's codes, 32 bits or 64.
+union NarrowCodes {
+  alignas(64) std::array<std::uint32_t, kNarrowRoom> narrow;
+  std::array<std::uint64_t, kNarrowRoom> wide;
+};
+
+using NarrowFn = void (*)(const Narrowing& to, const NarrowChunk& chunk, NarrowCodes& codes,
+                          LossAccount& account);
+
+NarrowFn find_narrow(TargetKind kind, NumberSource source);
+
+// Does the instruction set in use round a product and a sum once? Without, the error of a quotient
+// beyond the range is exact only if value * scale is a double.
+bool narrow_is_fused();
+
+// The codes, each in the bytes that a target's element takes.
+void pack_codes(const NarrowCodes& codes, std::size_t count, std::size_t element_bytes,
+                std::byte* target);
+
+// Integers of 64 bits as sums of two doubles. False if each is a double alone.
+bool split_integers(const std::byte* source, std::size_t count, bool has_sign, double* high,
+                    double* low);
 
 }  // namespace btf

@@ -10,7 +10,6 @@
 
 #include "core/dtype.h"
 #include "kernels/number/number.h"
-#include "kernels/number/widen_runs.h"
 
 namespace btf {
 namespace {

@@ -1,11 +1,10 @@
-#include "kernels/number/widen_runs.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/number/widen.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/number/widen_runs.cc"

@@ -11,7 +11,7 @@
 #include <bit>
 
 #include "kernels/cast/cast_vectors-inl.h"
-#include "kernels/scale/scaled_floats.h"
+#include "kernels/scale/scale.h"
 
 // The proofs that errors of quotients are floats need a product and a sum that are rounded once.
 #undef BTF_FLOAT_LANES

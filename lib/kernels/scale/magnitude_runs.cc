@@ -1,11 +1,10 @@
-#include "kernels/scale/magnitude_runs.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/scale/scale.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/scale/magnitude_runs.cc"

@@ -1,5 +1,3 @@
-#include "kernels/scale/scaled_cast.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/cast/cast_reference.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 namespace number {

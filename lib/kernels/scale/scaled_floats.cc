@@ -1,5 +1,3 @@
-#include "kernels/scale/scaled_floats.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,6 +5,7 @@
 #include <limits>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/scale/scale.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/scale/scaled_floats.cc"

@@ -1,11 +1,10 @@
-#include "kernels/scale/scaled_runs.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 
 #include "kernels/number/number.h"
+#include "kernels/scale/scale.h"
 
 namespace btf {
 namespace {

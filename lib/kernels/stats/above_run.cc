@@ -1,8 +1,7 @@
-#include "kernels/stats/above_run.h"
-
 #include <array>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/stats/stats.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/above_run.cc"

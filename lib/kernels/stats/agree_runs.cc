@@ -1,10 +1,9 @@
-#include "kernels/stats/agree_runs.h"
-
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/stats/stats.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/agree_runs.cc"

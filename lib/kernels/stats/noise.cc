@@ -1,11 +1,10 @@
-#include "kernels/stats/noise.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "kernels/cast/cast_reference.h"
+#include "kernels/stats/stats.h"
 
 namespace btf {
 namespace {
@@ -24,8 +23,8 @@ double log10_of(const Number& x) {
 
 void Noise::add(const Number& x, const Number& y, std::uint64_t times) {
   if (!is_real(x) || !is_real(y)) {
-    const bool kept = x.kind == y.kind &&
-                      (x.kind == Number::Class::nan || x.negative == y.negative);
+    const bool kept =
+        x.kind == y.kind && (x.kind == Number::Class::nan || x.negative == y.negative);
     unbounded_ = unbounded_ || (!kept && times != 0);
     return;
   }

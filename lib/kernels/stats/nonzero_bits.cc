@@ -1,11 +1,10 @@
-#include "kernels/stats/nonzero_bits.h"
-
 #include <array>
 #include <bit>
 #include <cstring>
 #include <type_traits>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/stats/stats.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/nonzero_bits.cc"

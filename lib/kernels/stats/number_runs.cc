@@ -1,10 +1,9 @@
 // Sums go lane by lane over eight lanes, however wide the vectors are, and no multiplication is
 // fused with an addition, so that every instruction set rounds alike.
-#include "kernels/stats/number_runs.h"
-
 #include <array>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/stats/stats.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/number_runs.cc"

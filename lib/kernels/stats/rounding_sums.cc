@@ -1,12 +1,11 @@
 // Sums go lane by lane over eight lanes, however wide the vectors are, so that every instruction
 // set rounds alike.
-#include "kernels/stats/rounding_sums.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "kernels/cpu/simd_targets.h"
+#include "kernels/stats/stats.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/rounding_sums.cc"

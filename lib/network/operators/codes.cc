@@ -8,7 +8,7 @@
 #include "btf/try.h"
 #include "formats/onnx_model.h"
 #include "network/node.h"
-#include "network/operators/products.h"
+#include "network/operators/operators.h"
 #include "network/operators/table.h"
 
 namespace btf::network {

@@ -1,7 +1,5 @@
 // Operators whose elements do not depend on elements of their inputs (shapes, ranges, constants),
 // and those that choose elements.
-#include "network/operators/making.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "btf/try.h"
 #include "formats/onnx_model.h"
 #include "network/node.h"
+#include "network/operators/operators.h"
 #include "network/operators/pooling.h"
 #include "network/operators/table.h"
 

@@ -1,6 +1,4 @@
 // Normalisations: elements relative to the mean and the variance of their group.
-#include "network/operators/normalising.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "btf/try.h"
 #include "network/node.h"
+#include "network/operators/operators.h"
 #include "network/operators/pooling.h"
 #include "network/operators/table.h"
 

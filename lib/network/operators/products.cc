@@ -1,6 +1,4 @@
 // Sums of products of elements of two tensors.
-#include "network/operators/products.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "network/node.h"
+#include "network/operators/operators.h"
 #include "network/operators/pooling.h"
 #include "network/operators/table.h"
 

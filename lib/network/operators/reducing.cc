@@ -7,8 +7,7 @@
 
 #include "btf/try.h"
 #include "network/node.h"
-#include "network/operators/making.h"
-#include "network/operators/normalising.h"
+#include "network/operators/operators.h"
 #include "network/operators/pooling.h"
 #include "network/operators/table.h"
 

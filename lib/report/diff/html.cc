@@ -1,6 +1,4 @@
 // The parts that the page of a comparison is made of.
-#include "report/diff/html.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "btf/report.h"
 #include "report/diff/heatmap.h"
 #include "report/diff/names.h"
+#include "report/diff/reports.h"
 #include "report/diff/sets.h"
 #include "report/diff/text.h"
 #include "report/page/page.h"

@@ -1,4 +1,4 @@
-#include "report/diff/json.h"
+#include "report/text/json.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +10,8 @@
 #include "btf/try.h"
 #include "formats/io/byte_source.h"
 #include "report/diff/names.h"
+#include "report/diff/reports.h"
 #include "report/diff/text.h"
-#include "report/text/json.h"
 
 namespace btf::report {
 namespace {

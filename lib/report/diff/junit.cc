@@ -1,5 +1,3 @@
-#include "report/diff/junit.h"
-
 #include <fmt/format.h>
 
 #include <pugixml.hpp>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "report/diff/names.h"
+#include "report/diff/reports.h"
 #include "report/diff/text.h"
 #include "report/text/text.h"
 

@@ -1,5 +1,3 @@
-#include "report/diff/summary.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "btf/report.h"
 #include "report/diff/heatmap.h"
 #include "report/diff/names.h"
+#include "report/diff/reports.h"
 #include "report/diff/sets.h"
 #include "report/diff/text.h"
 #include "report/text/text.h"

@@ -10,8 +10,8 @@
 #include "btf/dtype.h"
 #include "btf/report.h"
 #include "btf/try.h"
-#include "report/diff/json.h"
 #include "report/diff/names.h"
+#include "report/diff/reports.h"
 #include "report/text/json.h"
 
 namespace btf::report {

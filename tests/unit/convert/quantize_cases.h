@@ -9,7 +9,7 @@
 
 #include "btf/convert.h"
 #include "btf/quantize.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
 #include "support/btf_bytes.h"
 #include "support/naive_layout.h"
 #include "support/quantize_oracle.h"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "kernels/scale/scaled_runs.h"
+#include "kernels/scale/scale.h"
 #include "unit/convert/quantize_cases.h"
 
 using namespace quantize_cases;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "diff/hints/evidence/agreements.h"
-#include "kernels/compare/criteria.h"
+#include "kernels/compare/compare_runs.h"
 #include "kernels/number/widen.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"

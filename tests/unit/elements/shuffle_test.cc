@@ -10,7 +10,7 @@
 #include "btf/read.h"
 #include "btf/write.h"
 #include "elements/cast.h"
-#include "kernels/move/byte_planes.h"
+#include "kernels/move/move.h"
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"
 #include "support/random_tensor.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/cast/kernel_table.h"
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -9,7 +9,6 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/compare/judge_runs.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

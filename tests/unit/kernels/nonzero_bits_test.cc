@@ -1,8 +1,7 @@
-#include "kernels/stats/nonzero_bits.h"
-
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "kernels/stats/stats.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -1,5 +1,3 @@
-#include "kernels/stats/number_runs.h"
-
 #include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
@@ -7,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/stats/above_run.h"
+#include "kernels/stats/stats.h"
 #include "support/forced_level.h"
 #include "support/quad.h"
 #include "support/random_tensor.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/stats/agree_runs.h"
+#include "kernels/stats/stats.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

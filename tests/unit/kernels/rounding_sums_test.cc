@@ -1,7 +1,5 @@
 // What rounding a run does, for every instruction set that this CPU has, against casts of single
 // numbers by the reference.
-#include "kernels/stats/rounding_sums.h"
-
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -10,7 +8,8 @@
 #include "btf/dtype.h"
 #include "fit/node_measure.h"
 #include "kernels/number/number.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
+#include "kernels/stats/stats.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -1,12 +1,11 @@
 // Equal finite codes, on every instruction set, against a look at one code after the other.
-#include "kernels/compare/same_bits.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "btf/dtype.h"
+#include "kernels/compare/compare_runs.h"
 #include "support/forced_level.h"
 
 namespace {

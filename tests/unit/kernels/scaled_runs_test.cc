@@ -1,7 +1,5 @@
 // Casts with a scale in vectors, for every instruction set that this CPU has, against the reference
-// of scaled_cast.h: bytes and accounts. That is held against an oracle in quantize_test.cc.
-#include "kernels/scale/scaled_runs.h"
-
+// of scaled_cast.cc: bytes and accounts. That is held against an oracle in quantize_test.cc.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,7 +11,7 @@
 
 #include "btf/dtype.h"
 #include "kernels/cast/kernel_table.h"
-#include "kernels/scale/magnitude_runs.h"
+#include "kernels/scale/scale.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -1,7 +1,5 @@
 // Errors of scaled codes, for every instruction set that this CPU has, against codes of the
-// reference (scaled_cast.h) and what they stand for.
-#include "kernels/scale/scaling_errors.h"
-
+// reference (scaled_cast.cc) and what they stand for.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -12,7 +10,7 @@
 #include "btf/dtype.h"
 #include "btf/fit.h"
 #include "core/dtype.h"
-#include "kernels/scale/scaled_cast.h"
+#include "kernels/scale/scale.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -1,7 +1,5 @@
 // Runs scored in vectors, for every instruction set that this CPU has, against their pairs scored
 // one by one.
-#include "kernels/compare/score_runs.h"
-
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/compare/compare_runs.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -1,5 +1,3 @@
-#include "kernels/move/stream.h"
-
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <string>
@@ -7,7 +5,7 @@
 
 #include "btf/convert.h"
 #include "kernels/cast/kernel_table.h"
-#include "kernels/move/stream_tile.h"
+#include "kernels/move/move.h"
 #include "support/forced_level.h"
 #include "support/naive_layout.h"
 #include "support/random_bytes.h"
@@ -18,9 +16,9 @@ namespace {
 struct Shape {
   std::size_t n0;
   std::size_t n1;
-  bool turned;              // the source runs along the outer axis
-  std::size_t padding = 0;  // zeros behind n0
-  std::size_t gap = 0;      // and what must not be touched
+  bool turned;                 // the source runs along the outer axis
+  std::size_t padding = 0;     // zeros behind n0
+  std::size_t gap = 0;         // and what must not be touched
   std::size_t misaligned = 0;  // elements
   std::size_t odd = 0;         // bytes besides
 };
@@ -28,7 +26,8 @@ struct Shape {
 std::string text(const Shape& s) {
   return std::to_string(s.n0) + " x " + std::to_string(s.n1) + (s.turned ? " turned" : "") +
          ", padding " + std::to_string(s.padding) + ", gap " + std::to_string(s.gap) +
-         ", misaligned " + std::to_string(s.misaligned) + " and " + std::to_string(s.odd) + " bytes";
+         ", misaligned " + std::to_string(s.misaligned) + " and " + std::to_string(s.odd) +
+         " bytes";
 }
 
 // A streamed tile is what the reference makes of its elements one by one, and zeros behind them.

@@ -1,10 +1,8 @@
-#include "kernels/move/transpose.h"
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "kernels/move/stream.h"
+#include "kernels/move/move.h"
 #include "support/forced_level.h"
 #include "support/random_bytes.h"
 

@@ -1,6 +1,4 @@
 // Elements as doubles, at every level.
-#include "kernels/number/widen_runs.h"
-
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/number/widen.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -7,7 +7,7 @@
 
 #include "btf/read.h"
 #include "diff/layers/measure.h"
-#include "kernels/compare/error_runs.h"
+#include "kernels/compare/compare_runs.h"
 #include "kernels/number/widen.h"
 #include "support/diff_pair.h"
 #include "support/forced_level.h"

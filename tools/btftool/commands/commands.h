@@ -1,7 +1,15 @@
 // The commands. Each returns its exit code, or the error that ended it.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "btf/error.h"
+#include "btf/file.h"
+#include "btf/layers.h"
+#include "btf/pair_names.h"
 #include "btf/part.h"
 #include "cli/support.h"
 #include "io/context.h"
@@ -24,5 +32,43 @@ btf::Result<int> run_repair(const Context& context, const RepairCommand& command
 btf::Result<int> run_types(const Context& context, const TypesOptions& options);
 btf::Result<int> run_explain(const Context& context, const ExplainOptions& options);
 btf::Result<int> run_completion(const Context& context, const CompletionOptions& options);
+
+// Checks that no output overwrites a file that the command reads, nor another output.
+
+// Compares every output of a command with all files that it will read, by device and inode:
+// operands, files in directories, files that options name, external data of models. Must be called
+// before anything is read; an error names both files. Only OUT of convert and repair may be one of
+// the operands, which is replaced once OUT is complete. `out` is abandoned if standard output is a
+// file that is read. `merged` is the command whose parts are merged, if there is one.
+btf::Status check_files_apart(const Command& command, Output& out, const Command* merged = nullptr);
+
+// Returns the files that outputs of a conversion to a directory must not overwrite. Their names are
+// only known later.
+std::vector<std::string> reserved_files(const ConvertCommand& convert);
+
+// Reading the map of names of --map.
+
+// Logs a warning if the map is empty.
+btf::Result<btf::NameMap> read_name_map(const Context& context, const std::string& path);
+
+// Dumps of msprobe of which at least one has only statistics and no elements.
+struct StatisticsPair {
+  btf::StatisticsDump actual;
+  btf::StatisticsDump golden;
+};
+
+// Returns std::nullopt unless one of the operands is such a dump. Fails if the other one is not a
+// dump of msprobe.
+btf::Result<std::optional<StatisticsPair>> read_statistics_pair(const std::string& actual_path,
+                                                                const std::string& golden_path);
+
+// Logs a warning for each line that pairs nothing. Fails if no line pairs anything.
+btf::Status check_map_use(const Context& context, const std::string& path, const btf::MapUse& use);
+
+// Specs that apply to files and tensors by name.
+
+// Fails if a spec matches nothing in any of the operands. Checks nothing if one of them is stdin,
+// which can be read only once.
+btf::Status check_named_specs(std::span<const std::string> operands, const btf::OpenOptions& open);
 
 }  // namespace btftool

@@ -1,5 +1,5 @@
 // btftool convert, and the check that outputs overwrite no inputs.
-#include "commands/convert.h"
+#include "btf/convert.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include "btf/convert.h"
 #include "btf/output.h"
 #include "btf/set_diff.h"
 #include "btf/tensor_set.h"

@@ -1,5 +1,5 @@
 // btftool diff: compares two files, or the files of two directories.
-#include "commands/diff.h"
+#include "reports/diff.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,6 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "io/text.h"
-#include "reports/diff.h"
 #include "reports/diff_rules.h"
 
 namespace btftool {

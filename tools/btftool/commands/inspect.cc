@@ -19,7 +19,6 @@
 #include "cli/arguments.h"
 #include "cli/support.h"
 #include "commands/commands.h"
-#include "commands/named_specs.h"
 #include "io/context.h"
 #include "io/text.h"
 #include "report/text/json.h"

@@ -16,7 +16,6 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "commands/diff.h"
 #include "io/text.h"
 #include "parts/shard.h"
 

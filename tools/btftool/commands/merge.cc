@@ -11,7 +11,6 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
-#include "commands/convert.h"
 #include "reports/convert_part.h"
 #include "reports/diff_part.h"
 #include "reports/validate_part.h"

@@ -1,8 +1,7 @@
-#include "commands/named_specs.h"
-
 #include <algorithm>
 
 #include "btf/tensor_set.h"
+#include "commands/commands.h"
 
 namespace btftool {
 

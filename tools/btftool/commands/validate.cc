@@ -17,7 +17,6 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "commands/named_specs.h"
 #include "io/context.h"
 #include "io/text.h"
 #include "report/text/json.h"

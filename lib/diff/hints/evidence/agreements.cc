@@ -13,9 +13,9 @@
 #include "diff/hints/evidence/search_context.h"
 #include "diff/score/collectors.h"
 #include "diff/score/compare_walk.h"
-#include "kernels/compare/criteria.h"
+#include "kernels/compare/compare_runs.h"
 #include "kernels/number/widen.h"
-#include "kernels/stats/agree_runs.h"
+#include "kernels/stats/stats.h"
 
 namespace btf::hints {
 namespace {

@@ -16,8 +16,7 @@
 #include "elements/cast.h"
 #include "kernels/number/number.h"
 #include "kernels/number/widen.h"
-#include "kernels/stats/agree_runs.h"
-#include "kernels/stats/number_runs.h"
+#include "kernels/stats/stats.h"
 
 namespace btf::hints {
 

@@ -1,7 +1,5 @@
 // Differences in steps of codes; byte order, nibble order of 8-bit codes, and bits read as another
 // dtype.
-#include "diff/hints/searches/code_searches.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +14,6 @@
 #include "diff/hints/evidence/grids.h"
 #include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
-#include "diff/hints/searches/order_searches.h"
 #include "diff/hints/searches/searches.h"
 #include "diff/pairs/rows.h"
 #include "elements/elements.h"

@@ -13,7 +13,6 @@
 #include "core/numbers.h"
 #include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/reordering.h"
-#include "diff/hints/searches/order_searches.h"
 #include "diff/hints/searches/searches.h"
 #include "diff/pairs/rows.h"
 #include "elements/cast.h"

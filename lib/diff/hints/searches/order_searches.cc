@@ -1,7 +1,5 @@
 // Searches for other orders: inverted masks, layouts, mirrored and permuted dims, pitches, shuffled
 // parts.
-#include "diff/hints/searches/order_searches.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,10 +1,28 @@
-// Normalisations and softmaxes, and how their scales are indexed.
+// Operators that several files of the table need.
 #pragma once
 
 #include "network/node.h"
 #include "network/operators/table.h"
 
 namespace btf::network {
+
+// Operators that choose elements.
+
+// ArgMax, ArgMin and TopK.
+
+OperatorResult make_arg_max(const Call& call);
+OperatorResult make_arg_min(const Call& call);
+OperatorResult make_top_k(const Call& call);
+
+// Operators that sum products: Conv, MatMul, Gemm, Einsum.
+
+OperatorResult make_matmul(const Call& call);
+OperatorResult make_gemm(const Call& call);
+OperatorResult make_conv(const Call& call);
+OperatorResult make_conv_transpose(const Call& call);
+OperatorResult make_einsum(const Call& call);
+
+// Normalisations and softmaxes, and how their scales are indexed.
 
 // A normalisation by mean and variance of a group.
 struct NormalForm {

@@ -1,0 +1,39 @@
+// The reports of a comparison, one function for each format.
+#pragma once
+
+#include <memory>
+
+#include "btf/report.h"
+#include "report/text/json.h"
+
+namespace btf::report {
+
+// The report of diff --json, in one of its schemas.
+
+// "btftool/diff/2"
+std::string schema_name(JsonSchema schema);
+
+Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema);
+
+std::unique_ptr<DiffReport> json_report(ReportOptions options, TextSink sink);
+
+// Adds the differences of the files that are not in their tensors, if there are any.
+void add_file_differences(const FileDifferences& files, Json& object);
+
+// The text report, which fits a screen unless more is asked for, and the report of --summary with
+// one line for each pair of files.
+
+std::unique_ptr<DiffReport> screen_report(ReportOptions options, TextSink sink);
+std::unique_ptr<DiffReport> summary_report(ReportOptions options, TextSink sink);
+
+// The HTML page of a comparison, a single file that loads nothing.
+
+// The size of the page is bounded: tensors are rows of a table up to a limit, and the first
+// different ones have a section each. The page says what was left out.
+std::unique_ptr<DiffReport> html_report(ReportOptions options, TextSink sink);
+
+// The JUnit report: a suite for each pair of files, and a case for each tensor.
+
+std::unique_ptr<DiffReport> junit_report(ReportOptions options, TextSink sink);
+
+}  // namespace btf::report
