@@ -27,8 +27,8 @@ void check_json(const btf::ByteSource& source) {
     if (token->kind != btf::JsonKind::string && token->kind != btf::JsonKind::name) continue;
     const auto text = btf::json_string_at(source, token->extent);
     fuzz::require(text.has_value(), "a string is not where it is said to be");
-    fuzz::require(!token->kept || *text == token->text, "a string is another where it stands");
-    fuzz::require(token->kept == (text->size() <= 16), "what is kept is not what fits");
+    fuzz::require(!token->complete || *text == token->text, "a string is another where it stands");
+    fuzz::require(token->complete == (text->size() <= 16), "what is complete is not what fits");
     fuzz::require(btf::json_quoted(*text).has_value(), "a string cannot be written");
   }
 }
