@@ -399,7 +399,7 @@ TEST_CASE("raw: specs that cannot be") {
   CHECK(spec_error("fp16:hwc8:1x2x3:strides=1,2,3").find("exclude") != std::string::npos);
   CHECK(spec_error("fp16:2x3:strides=3") == "there are 2 dims and 1 strides");
   CHECK(spec_error("fp16:2x3:strides=3,a").find("a stride is a number") != std::string::npos);
-  CHECK(spec_error("fp16:2x3:strides=7B,2B").find("no whole number of 2-byte") !=
+  CHECK(spec_error("fp16:2x3:strides=7B,2B").find("not a whole number of 2-byte") !=
         std::string::npos);
   CHECK(spec_error("fp16:2x3:strides=2,1") ==
         "elements would overlap: the stride of dim 0 is 2 elements, the dims inside it span 3");
