@@ -73,8 +73,8 @@ TEST_CASE("a line of a layer that contradicts itself is refused", "[shards]") {
     return read.error().message;
   };
   CHECK(refused("\"first_level\":3", "\"first_level\":5").contains("is not one of the precisions"));
-  CHECK(refused("\"levels\":[{\"off\":[]},", "\"levels\":[").contains("as many as"));
-  CHECK(refused("{\"off\":[]}", "{\"off\":[4]}").contains("no worst"));
+  CHECK(refused("\"levels\":[{\"off\":[]},", "\"levels\":[").contains("an entry for each precision"));
+  CHECK(refused("{\"off\":[]}", "{\"off\":[4]}").contains("no 'worst'"));
   CHECK(refused("4294967295", "4294967296").contains("check.read[1]"));
   CHECK(refused("\"worst\":[5,", "\"worst\":[5,0,").contains("an element and three numbers"));
   CHECK(refused("\"checked\":256", "\"checked\":-1").contains("check.checked"));
