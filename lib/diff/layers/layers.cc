@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 
 #include "btf/diff.h"
@@ -12,6 +13,7 @@
 #include "diff/layers/order.h"
 #include "diff/layers/spots.h"
 #include "formats/io/byte_source.h"
+#include "formats/io/output.h"
 #include "sets/names/match.h"
 
 namespace btf {
@@ -330,8 +332,15 @@ class LayerFiles {
   Status check_unchanged() const {
     for (const TensorSet* const set : sets_)
       if (set != nullptr) BTF_TRY(set->check_unchanged());
-    for (const auto& [path, stamp] : models_)
-      if (path_stamp(path) != stamp) return std::unexpected(file_changed().error().in_file(path));
+    for (const auto& [path, stamp] : models_) {
+      errno = 0;
+      const auto now = path_stamp(path);
+      if (now == stamp) continue;
+      // A file that can no longer be looked at is not a changed one: the system says why.
+      if (!now && errno != 0)
+        return std::unexpected(system_failure("cannot open").error().in_file(path));
+      return std::unexpected(file_changed().error().in_file(path));
+    }
     return {};
   }
 
