@@ -255,7 +255,7 @@ Result<std::unique_ptr<Holder<Managed>>> hold(const SharedTensor& tensor, LaneFo
   return holder;
 }
 
-// Passes ownership to whoever calls the deleter.
+// Passes ownership to the caller of the deleter.
 template <typename Managed>
 Managed* release(std::unique_ptr<Holder<Managed>> holder) {
   return &holder.release()->managed;

@@ -228,7 +228,7 @@ struct FormatRow {
   // Returns true if the first bytes of a stream, up to 64, are of this format. nullptr if
   // `recognizes` can decide it from them.
   Result<bool> (*begins)(const ByteSource& beginning) = nullptr;
-  // How much of a stream is needed; nullptr if all of it is.
+  // The number of bytes of a stream that are needed; nullptr if all of them are.
   std::unique_ptr<StreamBound> (*bound)() = nullptr;
   // The size that the file must have according to the spec or the name; nullptr if the file itself
   // tells its size.

@@ -28,7 +28,8 @@ std::unique_ptr<TensorWriter> npy_writer(const WriteRequest& request);
 
 std::unique_ptr<StreamBound> npy_bound();
 
-// The header of a .npy file: a line of Python that describes one array. Nothing of it is executed.
+// The header of a .npy file: a line of Python that describes one array. It is parsed and never
+// executed.
 
 struct NpyHeader {
   // NumPy's type string with the byte order: "<f4"; for a structured dtype the whole list.

@@ -46,7 +46,7 @@ class Peers {
   std::map<std::string, std::vector<One>> kinds_;
 };
 
-// What is known about a layer when its own error is weighed.
+// The facts about a layer by which its own error is weighed.
 struct OwnErrorContext {
   const Dims& dims;
   double half_step = 0;  // relative, of the arithmetic

@@ -494,7 +494,7 @@ class LayerCheck {
     BTF_ASSIGN(const double dumped, stored.at(number));
     const Estimate recomputed = tensor->at(number);
     if (!evaluation_.effort().trouble.empty()) {
-      // The sample begins with the worst elements, so part of it is evidence too.
+      // The sample begins with the worst elements, which are evidence too.
       if (level == found_.first_level && found_.checked < kEnough)
         return network::not_computed(evaluation_.effort().trouble);
       levels_end_ = level;

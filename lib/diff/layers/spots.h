@@ -13,7 +13,7 @@
 
 namespace btf {
 
-// What is known of a layer that follows from its inputs.
+// The facts about a layer that follows from its inputs.
 struct OwnSample {
   bool product = false;
   bool moves = false;    // its operator rounds nothing
