@@ -4,8 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 
 #include "faults/child.h"
 
@@ -78,6 +80,8 @@ std::vector<Scenario> all() {
       reads("diff-permuted", {"diff", "--json", "../in/permuted.btf", "../in/square.btf"}),
       reads("diff-directories", {"diff", "../in/a", "../in/b"}),
       reads("diff-from-json", {"diff", "--from-json", "../in/report.json", "--atol", "100"}),
+      reads("diff-tied", {"diff", "../in/untied", "../in/tied"}),
+      reads("layers-tied", {"layers", "../in/untied", "../in/tied"}),
       reads("layers-map", {"layers", "--map", "../in/map.txt", "../in/layers/healthy.npz",
                            "../in/layers/golden.npz"}),
       reads("diff-map", {"diff", "--map", "../in/map.txt", "../in/a", "../in/b"}),
@@ -125,8 +129,7 @@ std::string floats(std::size_t count, unsigned zeros) {
   for (std::size_t i = 0; i < count; ++i) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     const auto number = static_cast<std::uint32_t>(state >> 40);
-    const float value =
-        number % 8 < zeros ? 0.0F : static_cast<float>(number) / 2097152.0F - 4.0F;
+    const float value = number % 8 < zeros ? 0.0F : static_cast<float>(number) / 2097152.0F - 4.0F;
     std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));
   }
   return bytes;
@@ -165,8 +168,8 @@ void write_inputs(const std::string& directory, const std::string& btftool,
     what.temporary = directory;
     const Outcome outcome = run(what);
     if (outcome.code != expected)
-      throw std::runtime_error("btftool " + arguments[1] + " failed while inputs were made: " +
-                               outcome.err);
+      throw std::runtime_error("btftool " + arguments[1] +
+                               " failed while inputs were made: " + outcome.err);
   };
   fs::create_directories(directory + "/a");
   fs::create_directories(directory + "/b");
@@ -211,6 +214,31 @@ void write_inputs(const std::string& directory, const std::string& btftool,
   // Merging reads them once more, as they are called from where a scenario runs.
   btf({"layers", "--graph", "../in/layers/weights.onnx", "--shard", "1/1", "--part", "layers.part",
        "../in/layers/dead_channel.npz", "../in/layers/golden.npz"});
+  // Weights that one side stores twice and the other once, as its config.json says.
+  fs::create_directories(directory + "/untied");
+  fs::create_directories(directory + "/tied");
+  const auto safetensors = [](std::initializer_list<std::string_view> names) {
+    constexpr std::size_t kNumbers = 32;
+    std::string head = "{";
+    std::string data;
+    for (const std::string_view name : names) {
+      if (!data.empty()) head += ',';
+      head += '"' + std::string(name) + R"(":{"dtype":"F32","shape":[8,4],"data_offsets":[)" +
+              std::to_string(data.size()) + ',';
+      data += floats(kNumbers, 0);
+      head += std::to_string(data.size()) + "]}";
+    }
+    head += '}';
+    head.resize((head.size() + 7) / 8 * 8, ' ');
+    std::string size(sizeof(std::uint64_t), '\0');
+    for (std::size_t i = 0; i < size.size(); ++i)
+      size[i] = static_cast<char>(head.size() >> (8 * i));
+    return size + head + data;
+  };
+  constexpr std::string_view kEmbedding = "model.embed_tokens.weight";
+  write_file(directory + "/untied/m.safetensors", safetensors({kEmbedding, "lm_head.weight"}));
+  write_file(directory + "/tied/m.safetensors", safetensors({kEmbedding}));
+  write_file(directory + "/tied/config.json", R"({"tie_word_embeddings": true})");
   write_file(directory + "/map.txt", "/(.*)/$1/\n");
   write_file(directory + "/rules.json",
              R"({"schema": "btftool/rules/1", "rules": [{"tensor": "*", "atol": 0.5}]})");

@@ -3,7 +3,8 @@
   check_results.py SOURCE_DIR
 
 Collects the functions of lib and tools that return a Result or a Status, and looks for calls of them whose error is dropped:
-`f(...).value_or(x)`, `f(...).has_value()` and a call that is cast to void. Each of the few that may is in ALLOWED with its reason.
+`f(...).value_or(x)`, `f(...).has_value()`, a call that is cast to void, and a call that is a whole statement. Each of the few that
+may is in ALLOWED with its reason.
 Exit codes: 0 none, 1 some, named by file and line; also if a row of ALLOWED applies no more.
 """
 
@@ -13,17 +14,94 @@ import sys
 
 # File and function: why the error may be dropped there.
 ALLOWED = {
-    ("lib/diff/pairs/tensor_pairs.cc", "name"): "of a plan for shards: the pair itself reports the error",
+    ("lib/diff/sides/tensor_pairs.cc", "name"): "of a plan for shards: the pair itself reports the error",
     ("lib/diff/sets/set_diff.cc", "name"): "the name of a pair in a report; opening the file again reports the error",
     ("lib/formats/safetensors.cc", "safetensors_data_offset"): "nothing is read: is this the beginning of a header?",
     ("lib/repair/salvage.cc", "most"): "a bound of what is salvaged; what cannot be read is lost, and said",
     ("lib/specs/likely_specs.cc", "parse_dtype"): "nothing is read: is this word a dtype?",
     ("lib/sets/tensor_set.cc", "is_directory"): "what cannot be asked is opened as a file, which reports the error",
 }
+# The same for functions that only share the name of one that may fail.
+ALLOWED |= {
+    ("lib/diff/sets/set_diff.cc", "begin"): "of the report, which returns nothing",
+    ("lib/diff/sets/set_diff.cc", "take"): "of the report, which returns nothing",
+    ("lib/elements/slabs.cc", "pick"): "a kernel",
+    ("lib/formats/npy.cc", "take"): "of the parser of the header: whether the character is there",
+    ("lib/inspect/validate.cc", "report"): "a sink of findings",
+}
 
 DECLARED = re.compile(r"\b(?:Result<[^;{}=]*?>|Status)\s+(?:\w+::)*(\w+)\(")
 OTHERWISE = re.compile(r"\b(?:std::optional<[^;{}=]*?>|bool|auto|std::string|std::uint64_t)&?\s+(?:\w+::)*(\w+)\(")
 DROPPED = re.compile(r"\)\s*\.(?:value_or|has_value)\(|\(void\)\s*[\w.>:-]+\(")
+
+# Of a call that is a whole statement, which may also be of a function of the same name that returns nothing, here or in the
+# standard library, or of a variable.
+NOTHING = re.compile(r"\b(?:void\s+(?:\w+::)*|(?:Sink|Progress)&?\s+|std::function<[^;{}=]*?>&?\s+|auto&?&?\s+)(\w+)(?=\(| = \[|[,)])")
+STANDARD = {"begin", "copy", "end", "merge", "parse", "pop", "push", "reserve", "value"}
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:BTF_API\s+)?(\w+)[^;{}()]*\{")
+MEMBER = re.compile(r"(\w+)(?:\.|->)$")
+
+
+def closing(text, opening):
+    """Where the bracket at `opening` is closed."""
+    pairs = {"(": ")", "{": "}"}
+    depth = 0
+    for at in range(opening, len(text)):
+        if text[at] == text[opening]:
+            depth += 1
+        elif text[at] == pairs[text[opening]]:
+            depth -= 1
+            if depth == 0:
+                return at
+    return len(text)
+
+
+def members(texts):
+    """(class, function) of the members that may fail."""
+    found = set()
+    for text in texts.values():
+        for match in CLASS.finditer(text):
+            body = text[match.end() - 1:closing(text, match.end() - 1)]
+            found |= {(match.group(1), name) for name in DECLARED.findall(body)}
+        found |= set(re.findall(r"\b(?:Result<[^;{}=]*?>|Status)\s+(\w+)::(\w+)\(", text))
+    return found
+
+
+def statements(text, names):
+    """The calls of functions of these names that are whole statements: where, name, and the object whose member is called."""
+    for match in re.finditer(r"\b(\w+)(?:<[\w:, ]*>)?\(", text):
+        if match.group(1) not in names or re.search(r"\b(?:std|ranges|hn)::$", text[:match.start()][-12:]):
+            continue
+        if not re.match(r"\s*;", text[closing(text, match.end() - 1) + 1:][:80]):
+            continue
+        begin = match.start()
+        while begin > 0 and (text[begin - 1].isalnum() or text[begin - 1] in "_.:>*-[]"):
+            begin -= 1
+        # `(*file)->f()`, and the functions whose result has the member.
+        while begin < match.start() and begin > 0 and text[begin - 1] == ")" and text[begin] in ".-":
+            depth = 0
+            while begin > 0:
+                begin -= 1
+                depth += {")": 1, "(": -1}.get(text[begin], 0)
+                if depth == 0:
+                    break
+            while begin > 0 and (text[begin - 1].isalnum() or text[begin - 1] in "_.:>*-[]"):
+                begin -= 1
+        before = text[:begin].rstrip()
+        if before.endswith((";", "{", "}", ")", "else")) and not before.endswith("(void)"):
+            object_ = MEMBER.search(text[:match.start()])
+            yield match.start(), match.group(1), object_.group(1) if object_ else None
+
+
+def may_fail(path, name, object_, texts, failing_members):
+    """Whether this call is of a function that may fail, of several of its name: by the type of the object, or by what the file declares."""
+    if object_:
+        types = re.findall(rf"\b([A-Z]\w+)[>&*\s]+{object_}\b", texts[path])
+        header = texts.get(re.sub(r"\.cc$", ".h", path), "")
+        types += re.findall(rf"\b([A-Z]\w+)[>&*\s]+{object_}\b", header)
+        return any((type_, name) in failing_members for type_ in types)
+    own = texts[path] + texts.get(re.sub(r"\.cc$", ".h", path), "")
+    return name in DECLARED.findall(own) and name not in NOTHING.findall(own)
 
 
 def called(text, close):
@@ -46,8 +124,17 @@ def main(source):
         return 1
     # A name that a function that cannot fail has too says nothing, unless the error of a file is meant.
     both = {name for text in texts.values() for name in OTHERWISE.findall(text)} & failing
+    nothing = {name for text in texts.values() for name in NOTHING.findall(text)} | both | STANDARD
+    failing_members = members(texts)
     used, wrong = set(), []
     for path, text in texts.items():
+        for at, name, object_ in statements(text, failing):
+            if name in nothing and not may_fail(path, name, object_, texts, failing_members):
+                continue
+            if (path, name) in ALLOWED:
+                used.add((path, name))
+            else:
+                wrong.append(f"{path}:{text.count(chr(10), 0, at) + 1}: the error of {name}() is dropped")
         for match in DROPPED.finditer(text):
             if match.group().startswith("(void)"):
                 name = re.search(r"(\w+)\($", match.group()).group(1)

@@ -15,7 +15,7 @@
 #include "diff/loaded_pair.h"
 #include "diff/sets/file_pairs.h"
 #include "sets/names/match.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 #include "sets/pairs/pairs.h"
 #include "sets/pairs/tied_names.h"
 
@@ -67,7 +67,8 @@ class LayerPairing {
     if (!actual_.one_file() || !golden_.one_file()) replaced_ = replaced_members(pairs);
     report_.layers.reserve(pairs.size());
     open_pairs_ahead(actual_, golden_, pairs, options_.execution);
-    for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : defer(pair);
+    for (const MemberPair& pair : pairs)
+      options_.map.empty() ? take_members(pair) : defer_members(pair);
     pair_rest();
     if (!ended_) BTF_TRY(queue_.drain());
     if (ended_) return std::unexpected(*ended_);
@@ -77,6 +78,7 @@ class LayerPairing {
 
  private:
   std::vector<MemberPair> members() const {
+    // One pair, called by the path of its file, since what is compared are the tensors in it.
     if (actual_.one_file() && golden_.one_file())
       return {{.name = actual_.path(), .actual = 0, .golden = 0}};
     std::vector<MemberPair> pairs = pair_members(actual_, golden_);
@@ -152,14 +154,21 @@ class LayerPairing {
                                      std::optional<std::uint64_t> only) {
     if (!member) return {};
     auto found = tensors_of(set, *member, only);
-    if (found && !only) warn_of_rest(set, *member);
+    if (found && !only) warn_of_unlisted_data(set, *member);
     if (found) return *std::move(found);
-    report_.troubles.push_back(found.error().in_file(set.member(*member).path).text());
+    note_trouble(found.error().in_file(set.member(*member).path));
     return {};
   }
 
-  // Warns about numbers that the file holds besides its tensors, which are not compared.
-  void warn_of_rest(const TensorSet& set, std::uint64_t member) {
+  // Several attempts to read a file may fail for the same reason, which is reported once.
+  void note_trouble(const Error& error) {
+    std::string text = error.text();
+    if (std::ranges::find(report_.troubles, text) == report_.troubles.end())
+      report_.troubles.push_back(std::move(text));
+  }
+
+  // Warns about data outside the listed tensors, which is not compared.
+  void warn_of_unlisted_data(const TensorSet& set, std::uint64_t member) {
     if (waits_for_dims(set, member)) return;
     const auto file = set.file(member);
     if (!file) return;
@@ -202,7 +211,7 @@ class LayerPairing {
 
   // A map has precedence over all other rules and needs all names, so pairing is left to
   // pair_rest().
-  void defer(const MemberPair& pair) {
+  void defer_members(const MemberPair& pair) {
     if (pair.error) return report_.troubles.push_back(pair.error->text());
     for (DumpedTensor& dumped : readable(actual_, pair.actual, pair.actual_tensor))
       defer(rest_actual_, std::move(dumped));
@@ -245,15 +254,17 @@ class LayerPairing {
     }
     report_.ambiguous = std::move(matches.unclear);
     found_.map = std::move(matches.map);
-    for (const SubstitutedName& beside : matches.left_substituted) {
-      left[beside.number] = false;
-      keep_dump(found_.actual_dumps, rest_actual_[beside.number], std::nullopt, true);
-      report_.actual_beside.push_back({rest_actual_[beside.number].name, beside.compared});
+    for (const SubstitutedName& substituted : matches.left_substituted) {
+      left[substituted.number] = false;
+      keep_dump(found_.actual_dumps, rest_actual_[substituted.number], std::nullopt, true);
+      report_.actual_beside.push_back(
+          {rest_actual_[substituted.number].name, substituted.compared});
     }
-    for (const SubstitutedName& beside : matches.right_substituted) {
-      right_[beside.number] = false;
-      keep_dump(found_.golden_dumps, rest_golden_[beside.number], std::nullopt, true);
-      report_.golden_beside.push_back({rest_golden_[beside.number].name, beside.compared});
+    for (const SubstitutedName& substituted : matches.right_substituted) {
+      right_[substituted.number] = false;
+      keep_dump(found_.golden_dumps, rest_golden_[substituted.number], std::nullopt, true);
+      report_.golden_beside.push_back(
+          {rest_golden_[substituted.number].name, substituted.compared});
     }
     place_quantised(matches);
     for (auto* const list : {&report_.actual_beside, &report_.golden_beside})
@@ -310,13 +321,16 @@ class LayerPairing {
       if (std::ranges::find(alone, true) == alone.end()) return;
       TiedNames ties;
       for (std::uint64_t member = 0; member < other.member_count(); ++member)
-        if (const auto file = other.file(member)) ties.add(**file);
+        if (const auto file = other.file(member))
+          if (const Status added = ties.add(**file); !added)
+            note_trouble(added.error().in_file((*file)->path()));
       for (std::size_t i = 0; i < rest.size(); ++i) {
         if (!alone[i]) continue;
         const auto at = place_of_tied(own, rest[i], ties, others);
         if (!at) continue;
         const SetTensor& tensor = others.tensors[*at];
         auto found = tensors_of(other, tensor.member, tensor.index);
+        if (!found) note_trouble(found.error().in_file(other.member(tensor.member).path));
         if (!found || found->empty()) continue;
         const bool is_actual = &rest == &rest_actual_;
         DumpedTensor& actual = is_actual ? rest[i] : found->front();
@@ -340,15 +354,17 @@ class LayerPairing {
     const auto place = [&](const std::vector<SubstitutedName>& list,
                            const std::vector<DumpedTensor>& rest, std::string Layer::* name,
                            std::uint64_t LayerPlace::* stored, QuantisedOrder side) {
-      constexpr std::uint64_t kShuffled = 4;  // one in this many precedes what it is made from
+      // The dump counts as shuffled if more than one in this many tensors precedes those that it is
+      // computed from.
+      constexpr std::uint64_t kShuffled = 4;
       layers.clear();
       for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
         layers.emplace(report_.layers[i].*name, i);
       std::set<std::uint64_t> asked;
       std::set<std::uint64_t> before;
-      for (const SubstitutedName& beside : list) {
-        const DumpedTensor& form = rest[beside.number];
-        const auto layer = layers.find(beside.compared);
+      for (const SubstitutedName& substituted : list) {
+        const DumpedTensor& form = rest[substituted.number];
+        const auto layer = layers.find(substituted.compared);
         if (layer == layers.end() || qdq_name(form.name).form == QdqForm::dequantised_again)
           continue;
         asked.insert(layer->second);
@@ -358,12 +374,13 @@ class LayerPairing {
         own = form.tensor.index;
       }
       if (asked.empty()) return;
-      found_.store = before.size() * kShuffled > asked.size() ? QuantisedOrder::shuffled : side;
+      found_.quantised_order =
+          before.size() * kShuffled > asked.size() ? QuantisedOrder::shuffled : side;
     };
     if (actual_.one_file())
       place(matches.left_substituted, rest_actual_, &Layer::actual, &LayerPlace::actual_stored,
             QuantisedOrder::actual);
-    if (golden_.one_file() && found_.store == QuantisedOrder::none)
+    if (golden_.one_file() && found_.quantised_order == QuantisedOrder::none)
       place(matches.right_substituted, rest_golden_, &Layer::golden, &LayerPlace::golden_stored,
             QuantisedOrder::golden);
   }
@@ -388,9 +405,9 @@ class LayerPairing {
     }
   }
 
-  // Gives a tensor that waits for its dims those of its partner.
-  static Status complete(TensorSet& set, FileSpecs& specs, DumpedTensor& dumped, TensorSet& others,
-                         const DumpedTensor& other, bool other_is_golden) {
+  // Completes a tensor that waits for its dims with those of its partner.
+  static Status complete_dims(TensorSet& set, FileSpecs& specs, DumpedTensor& dumped,
+                              TensorSet& others, const DumpedTensor& other, bool other_is_golden) {
     const std::uint64_t member = dumped.tensor.member;
     if (specs.waits(member, set)) {
       if (other.waits) return std::unexpected(specs.no_dims(member, set));
@@ -408,7 +425,7 @@ class LayerPairing {
     return {};
   }
 
-  void complete(DumpedTensor& actual, DumpedTensor& golden) {
+  void complete_pair(DumpedTensor& actual, DumpedTensor& golden) {
     const bool lists =
         actual.waits && golden.waits && actual_specs_.waits(actual.tensor.member, actual_) &&
         golden_specs_.waits(golden.tensor.member, golden_) &&
@@ -418,17 +435,17 @@ class LayerPairing {
       return;
     }
     if (actual.waits)
-      if (const Status done = complete(actual_, actual_specs_, actual, golden_, golden, true);
+      if (const Status done = complete_dims(actual_, actual_specs_, actual, golden_, golden, true);
           !done)
         actual.trouble = std::make_unique<Error>(done.error());
     if (golden.waits && !actual.trouble)
-      if (const Status done = complete(golden_, golden_specs_, golden, actual_, actual, false);
+      if (const Status done = complete_dims(golden_, golden_specs_, golden, actual_, actual, false);
           !done)
         golden.trouble = std::make_unique<Error>(done.error());
   }
 
   void add(DumpedTensor& actual, DumpedTensor& golden, PairTier tier) {
-    if (actual.waits || golden.waits) complete(actual, golden);
+    if (actual.waits || golden.waits) complete_pair(actual, golden);
     const std::uint64_t number = report_.layers.size();
     Layer& layer = report_.layers.emplace_back();
     layer.actual = actual.name;
@@ -460,7 +477,7 @@ class LayerPairing {
     if (scope_.share != nullptr && !scope_.share->is_own(scope_.first + number))
       return take_known(number);
     if (!pair) return take(number, std::unexpected(pair.error()));
-    if (!fits) return give(number, false);
+    if (!fits) return publish(number, false);
     if (ended_) return;
     if (const Status added = queue_.add(number, *std::move(pair)); !added) ended_ = added.error();
   }
@@ -496,7 +513,8 @@ class LayerPairing {
     found_.unread.push_back("'" + layer.name() + "' could not be measured: " + layer.trouble);
   }
 
-  void give(std::uint64_t number, bool unread) {
+  // Passes what was measured to the share, if there is one.
+  void publish(std::uint64_t number, bool unread) {
     const Layer& layer = report_.layers[number];
     if (scope_.share != nullptr)
       scope_.share->take(scope_.first + number,
@@ -564,9 +582,9 @@ class LayerPairing {
       report_.layers[number].figures = *figures;
     else
       report_.layers[number].trouble = figures.error().text();
-    const bool unread = !figures && is_of_reading(figures.error());
+    const bool unread = !figures && is_read_error(figures.error());
     if (unread) note_unread(number);
-    give(number, unread);
+    publish(number, unread);
   }
 
   TensorSet& actual_;

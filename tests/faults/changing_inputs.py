@@ -1,4 +1,4 @@
-"""meanwhile.py BTFTOOL SHIM TESTDATA [--all] [WORD...]: inputs that another process writes while they are read.
+"""changing_inputs.py BTFTOOL SHIM TESTDATA [--all] [WORD...]: inputs that another process writes while they are read.
 
 Each command of a list runs once for each of its inputs, each way to change it, and a number of moments: before its n-th read
 (change.c). What comes of it must be what the old file gives, what the new one gives, or exit code 2 with a message that names
