@@ -36,7 +36,7 @@ Result<LayerOptions> layer_options(const btf_layers_options* from) {
   BTF_ASSIGN(layers.map, name_map_of(options.map));
   if (options.order != nullptr) layers.order = options.order;
   if (options.graph != nullptr) layers.graph = options.graph;
-  JudgeLayers& judge = layers.judge;
+  LayerLimits& judge = layers.judge;
   BTF_ASSIGN(judge.compute, dtype_named(options.compute));
   BTF_TRY(take_number("growth", options.growth, 1, judge.growth));
   BTF_TRY(take_number("limit", options.limit, 1, judge.limit));

@@ -16,7 +16,7 @@
 #include "btf/convert.h"
 #include "btf/quantize.h"
 #include "btf/tensor_set.h"
-#include "convert/convert_file.h"
+#include "convert/convert_set.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scales.h"
 #include "convert/tensor/target.h"

@@ -265,7 +265,7 @@ Managed* release(std::unique_ptr<Holder<Managed>> holder) {
 
 Result<DLManagedTensor*> to_dlpack(const SharedTensor& tensor, LaneForm form) {
   const DTypeInfo& row = info(tensor.dtype);
-  if (row.dlpack > dlpack::kDLBool || row.bits < 8)
+  if (row.dlpack > dlpack::kDLBool || row.half_byte())
     return dlpack_unsupported(std::string(row.name) + " needs a versioned tensor, of 1.1 or newer");
   if (tensor.read_only)
     return dlpack_unsupported("only a versioned tensor can say that it must not be written");

@@ -1,6 +1,7 @@
 // Dtypes: the table with a row for each, and what follows from their ranges.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "btf/dlpack_abi.h"
@@ -83,6 +84,13 @@ inline constexpr auto kRows = std::to_array<DTypeInfo>({
 });
 
 // clang-format on
+
+static_assert(std::ranges::all_of(kRows,
+                                  [](const DTypeInfo& row) {
+                                    return row.half_byte() || row.bits == 8 || row.bits == 16 ||
+                                           row.bits == 32 || row.bits == 64;
+                                  }),
+              "other sizes need more than a row (docs/adding.md, section 1)");
 
 }  // namespace dtype_rows
 

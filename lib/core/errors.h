@@ -14,7 +14,7 @@ namespace btf {
 
 // Is it an error of reading, of the system or of damaged bytes? Others say what is not supported,
 // or does not fit, and leave a layer without a judgement; an error of reading is never a value.
-inline bool is_of_reading(const Error& error) {
+inline bool is_read_error(const Error& error) {
   return error.code == ErrorCode::io || error.code == ErrorCode::malformed ||
          error.code == ErrorCode::no_space || error.code == ErrorCode::closed_pipe;
 }
@@ -25,7 +25,7 @@ class ReadTroubles {
  public:
   // Others than those of reading are not noted.
   void note(const Error& error) {
-    if (!is_of_reading(error)) return;
+    if (!is_read_error(error)) return;
     const std::scoped_lock lock(mutex_);
     texts_.insert(error.text());
   }

@@ -167,7 +167,7 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
   if (dims.size() < row.min_rank)
     return misfit("layout-rank", name_of(row) + " needs rank " + std::to_string(row.min_rank) +
                                      " or more, found rank " + std::to_string(dims.size()));
-  if (dtype.bits < 8 && row.layout != Layout::linear)
+  if (dtype.half_byte() && row.layout != Layout::linear)
     return misfit("layout-dtype", "4-bit types go in kLINEAR only, not " + std::string(dtype.name) +
                                       " in " + name_of(row));
   if (row.shuffled() && !can_shuffle(dtype.dtype))
@@ -402,7 +402,7 @@ std::optional<Overlap> find_overlap(const StridedLayout& storage) {
 }  // namespace
 
 Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
-  if (info(dtype).bits < 8)
+  if (info(dtype).half_byte())
     return fail(ErrorCode::unsupported, "4-bit types have no strides of their own");
   if (!element_count(dims)) return too_large();
   auto storage = of_axes(std::move(dims), std::move(axes), dtype);

@@ -43,7 +43,7 @@ std::string name_list(Rows&& rows) {
 }
 
 // Limits of the programs that files are made for. Adding a program is adding a row to the table in
-// recipient.cc.
+// names.cc.
 
 // The finding and the reason for something that a program does not take.
 struct Refusal {

@@ -20,16 +20,16 @@
 #include "btf/try.h"
 #include "core/errors.h"
 #include "core/layout.h"
-#include "diff/details.h"
+#include "diff/graphs/model_differences.h"
 #include "diff/loaded_pair.h"
-#include "diff/models/model_differences.h"
-#include "diff/pairs/tensor_pairs.h"
 #include "diff/score/compare_walk.h"
 #include "diff/score/figures.h"
+#include "diff/sides/tensor_pairs.h"
+#include "diff/verdict.h"
 #include "elements/cast.h"
 #include "formats/io/byte_source.h"
 #include "kernels/compare/compare_runs.h"
-#include "sets/pairs/pairs.h"
+#include "sets/pairs/pair_queue.h"
 
 namespace btf {
 namespace {
@@ -246,7 +246,7 @@ Result<FileDifferences> file_differences(const TensorFile& actual, const TensorF
                                          bool strict) {
   FileDifferences found;
   auto models = ModelDifferences::of(actual, golden);
-  if (!models && is_of_reading(models.error())) return std::unexpected(models.error());
+  if (!models && is_read_error(models.error())) return std::unexpected(models.error());
   if (!strict) {
     found.uncompared =
         models ? models->summary()

@@ -15,7 +15,7 @@
 #include "btf/edit.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scales.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 
 namespace btf {
 

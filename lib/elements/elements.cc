@@ -37,14 +37,15 @@ Status check_index(const Dims& dims, const Dims& index) {
 // Reads a value of COO, or an element of a 4-bit type.
 Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std::uint64_t position,
                             DType dtype) {
-  const unsigned bits = info(dtype).bits;
+  const DTypeInfo& row = info(dtype);
+  const bool half = row.half_byte();
   Element element;
-  element.offset = stream + (bits < 8 ? position / 2 : position * (bits / 8));
-  element.high_nibble = bits < 8 && position % 2 != 0;
+  element.offset = stream + (half ? position / 2 : position * row.buffer_bytes());
+  element.high_nibble = half && position % 2 != 0;
   const std::span bytes =
-      std::as_writable_bytes(std::span(&element.code, 1)).first(bits < 8 ? 1 : bits / 8);
+      std::as_writable_bytes(std::span(&element.code, 1)).first(row.buffer_bytes());
   BTF_TRY(source.read_at(*element.offset, bytes));
-  if (bits < 8) element.code = element.code >> (element.high_nibble ? 4 : 0) & 0xf;
+  if (half) element.code = element.code >> (element.high_nibble ? 4 : 0) & 0xf;
   return element;
 }
 
@@ -109,7 +110,7 @@ Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorI
   StoredElements stored(source, tensor);
   for (const Dims& index : indices) {
     const std::uint64_t position = offset(*tensor.storage, index);
-    if (info(*tensor.dtype).bits >= 8) {
+    if (!info(*tensor.dtype).half_byte()) {
       Element& element = elements.emplace_back();
       BTF_TRY(stored.read(position, 1, reinterpret_cast<std::byte*>(&element.code)));
       element.offset = stored.place(position);

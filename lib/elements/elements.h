@@ -255,8 +255,8 @@ class CooFiller {
   std::uint64_t at_ = 0;
 };
 
-// One entry a key. Sums are another dtype's business too: coo_cast.h has them, here they are an
-// error like any duplicate.
+// One entry a key. Sums need the target's dtype (convert/tensor/coo.h) and are refused here, as an
+// error like any other duplicate.
 std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
                                              Duplicates duplicates = Duplicates::error);
 

@@ -151,7 +151,7 @@ std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs,
                                         const StridedLayout& storage, std::uint64_t base,
                                         DType dtype);
 
-// For elements of 8 bits and more (others: nibble_writer.h). Written front to back if the sink
+// For elements of 8 bits and more (others: elements/cast.h). Written front to back if the sink
 // cannot seek.
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
                                         const StridedLayout& storage, DType dtype);

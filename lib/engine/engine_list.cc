@@ -13,7 +13,7 @@
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/json.h"
 #include "formats/tensor_file.h"
 

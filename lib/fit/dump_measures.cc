@@ -150,7 +150,7 @@ ValueNoise measure_value(const network::Network& network, const Dump& dump, cons
   Result<ValueNoise> read = read_value(network, dump, type, which, execution);
   if (read) return *std::move(read);
   ValueNoise none;
-  if (!is_of_reading(read.error())) return none;
+  if (!is_read_error(read.error())) return none;
   none.trouble = read.error().text();
   dump.note(read.error());
   return none;

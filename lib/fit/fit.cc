@@ -92,7 +92,7 @@ Result<FitInputs> open_fit(std::span<TensorSet> sets, const FitOptions& options)
   if (sets.empty() || options.dtypes.empty())
     return fail(ErrorCode::invalid_argument, "there is no dump, or no dtype");
   for (const DType dtype : options.dtypes)
-    if (dtype != DType::float16 && dtype != DType::bfloat16 && !fits_by_scale(dtype))
+    if (dtype != DType::float16 && dtype != DType::bfloat16 && !needs_scale(dtype))
       return fail(ErrorCode::unsupported,
                   std::string(info(dtype).name) +
                       " is not judged: float16, bfloat16 and signed types of 8 bits or fewer are");
@@ -501,7 +501,7 @@ Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const Ite
   FitReport report = std::move(inputs.report);
   std::vector<DType> scaled;
   for (const DType dtype : options.dtypes) {
-    if (fits_by_scale(dtype)) {
+    if (needs_scale(dtype)) {
       scaled.push_back(dtype);
       continue;
     }

@@ -304,7 +304,7 @@ SharedMembers member_of(const std::vector<SharedMembers>& members, std::uint32_t
 FitPlan::FitPlan(const network::Network* network, const std::vector<Dump>& dumps,
                  std::span<const DType> dtypes)
     : network_(network), dumps_(dumps) {
-  for (const DType dtype : dtypes) (fits_by_scale(dtype) ? scaled_ : narrow_).push_back(dtype);
+  for (const DType dtype : dtypes) (needs_scale(dtype) ? scaled_ : narrow_).push_back(dtype);
   if (network_ != nullptr && !scaled_.empty() &&
       std::ranges::find(narrow_, kGainsBy) == narrow_.end())
     narrow_.push_back(kGainsBy);

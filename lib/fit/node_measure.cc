@@ -454,7 +454,7 @@ Result<std::optional<Numbers>> open_numbers(const network::Network& network, con
     return std::optional<Numbers>(std::in_place, std::move(stored));
   }
   auto computed = dump.computed(value);
-  if (!computed && is_of_reading(computed.error())) return std::unexpected(computed.error());
+  if (!computed && is_read_error(computed.error())) return std::unexpected(computed.error());
   if (!computed || !*computed) return std::nullopt;
   return std::optional<Numbers>(std::in_place, **std::move(computed));
 }
@@ -525,7 +525,7 @@ class NodeMeasuring {
           output == network::kNoValue ? nullptr : context_.dump.find(output);
       if (dumped == nullptr) continue;
       const auto stored = context_.dump.open(*dumped);
-      if (!stored && is_of_reading(stored.error())) return std::unexpected(stored.error());
+      if (!stored && is_read_error(stored.error())) return std::unexpected(stored.error());
       if (!stored || are_alike(stored->tensor().dims, op.outputs()[i].dims)) continue;
       return fail(ErrorCode::refused, "'" + context_.network.values()[output].name +
                                           "' was dumped as " + dims_text(stored->tensor().dims) +

@@ -470,7 +470,7 @@ Result<ScaledMeasure> measure_wanted(const ScaledWanted& wanted, const network::
   if (!found) {
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
     return ScaledMeasure{
-        .types = {}, .trouble = found.error().text(), .unread = is_of_reading(found.error())};
+        .types = {}, .trouble = found.error().text(), .unread = is_read_error(found.error())};
   }
   if (execution.progress && !wanted.weight && !found->empty())
     execution.progress((*found)[0].elements * sizeof(float) * dtypes.size());
@@ -520,7 +520,7 @@ Result<ScalesFound> fit_scales(const network::Network* network, const std::vecto
   return found;
 }
 
-bool fits_by_scale(DType dtype) {
+bool needs_scale(DType dtype) {
   const DTypeInfo& row = info(dtype);
   return can_scale(dtype) && row.bits <= 8 && row.kind != NumberKind::unsigned_integer;
 }

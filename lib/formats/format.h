@@ -1,5 +1,4 @@
-// The interface of a file format: its row in the table, its reader, check and writer, and how much
-// of a stream it needs.
+// The interface of a file format: its row in the table, its reader, check and writer.
 #pragma once
 
 #include <algorithm>
@@ -19,74 +18,11 @@
 #include "btf/layout.h"
 #include "btf/validate.h"
 #include "core/finding_table.h"
-#include "core/numbers.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/output.h"
+#include "formats/stream_bound.h"
 
 namespace btf {
-
-// How much of a stream is needed is decided by its first bytes: a pipe need not end, and a few
-// bytes of zstd can expand to terabytes of zeros.
-
-// Bytes after the last tensor are reported but do not prevent reading. At most this many are read.
-inline constexpr std::uint64_t kContentSlack = 1U << 20;
-
-// Used in place of a size that has no bound.
-inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
-
-// How much content is needed according to the headers read so far.
-class ContentExtent {
- public:
-  // `room` is the space that is available.
-  explicit ContentExtent(std::uint64_t room) : room_(room) {}
-
-  // Headers require all bytes up to `end`.
-  void need(std::uint64_t end) {
-    least_ = std::max(least_, end);
-    if (end > room_)
-      beyond_room_ = std::max(beyond_room_, end);
-    else
-      allow(checked_add(end, kContentSlack).value_or(kUnlimited));
-  }
-  // Bytes up to `end` are allowed but not required.
-  void allow(std::uint64_t end) { most_ = std::max(most_, end); }
-
-  std::uint64_t most() const { return most_; }
-  std::uint64_t least() const { return least_; }
-  std::uint64_t room() const { return room_; }
-  // The bytes that are needed if they exceed the room; else 0.
-  std::uint64_t beyond_room() const { return beyond_room_; }
-
- private:
-  std::uint64_t room_;
-  std::uint64_t most_ = kContentSlack;
-  std::uint64_t least_ = 0;
-  std::uint64_t beyond_room_ = 0;
-};
-
-// Determines a format's bound for a stream from its beginning. Invalid headers do not determine the
-// size and are not an error here: the reader reports them.
-class StreamBound {
- public:
-  virtual ~StreamBound() = default;
-
-  // Evaluates the headers in `content`. Called repeatedly while it grows.
-  virtual Status take(const ByteSource& content, ContentExtent& extent) = 0;
-
-  // The subject of the message "... needs N bytes".
-  virtual std::string_view subject() const = 0;
-
-  // The number of bytes without which nothing can be used, as far as known; 0 if parts can be used.
-  virtual std::uint64_t needed(const ContentExtent&) const { return 0; }
-
-  // The least size of the content of `frames` compressed frames; 0 if it is not known.
-  virtual std::uint64_t least(const ContentExtent&, const ByteSource&, std::uint64_t) const {
-    return 0;
-  }
-
-  // Returns false if a part has an unknown size, so that the end cannot be known.
-  virtual bool complete() const { return true; }
-};
 
 // How every format is written: all tensors are announced first, so that the size of the file is
 // known before it is created. Then they are written, in the same order unless the format has its

@@ -7,12 +7,11 @@
 #include "btf/file.h"
 #include "btf/output.h"
 #include "btf/tensor_spec.h"
-#include "btf/try.h"
 #include "core/names.h"
 #include "formats/btf_reader.h"
 #include "formats/btf_writer.h"
 #include "formats/gguf.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/json.h"
 #include "formats/npy.h"
 #include "formats/onnx.h"
@@ -21,103 +20,13 @@
 
 namespace btf {
 
-Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> expected) {
-  return BoundedSpool(Spool::in_memory(), expected, Spool::room());
-}
-
-Status BoundedSpool::append(std::span<const std::byte> bytes) {
-  if (bytes.size() > room_ - spool_.size())
-    return fail(ErrorCode::no_space, "a stream takes more than the " + std::to_string(room_) +
-                                         " bytes of temporary space in " + temporary_directory());
-  return spool_.append(bytes);
-}
-
-Result<std::uint64_t> BoundedSpool::most() {
-  if (spool_.size() < most_) return most_;
-  BTF_ASSIGN(most_, bound_.most(spool_));
-  return most_;
-}
-
-Status BoundedSpool::check_room() const {
-  if (bound_.beyond_room() == 0) return {};
-  return fail(ErrorCode::no_space, "its tensors need " + std::to_string(bound_.beyond_room()) +
-                                       " bytes of temporary space, at most " +
-                                       std::to_string(room_) + " are available in " +
-                                       temporary_directory());
-}
-
-namespace {
-
-// The number of first bytes that FormatRow::begins can rely on.
-constexpr std::uint64_t kBeginning = 64;
-
-class SpoolView final : public ByteSource {
- public:
-  explicit SpoolView(const Spool& spool) : spool_(spool) {}
-  std::uint64_t size() const override { return spool_.size(); }
-  Status check_unchanged() const override { return {}; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (!fits(offset, out.size(), size())) return fail(ErrorCode::malformed, "past the end");
-    return spool_.read_at(offset, out);
-  }
-
- private:
-  const Spool& spool_;
-};
-
-}  // namespace
-
-ContentBound::ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room)
-    : extent_(room), known_(expected.has_value()) {
-  if (expected == kUnlimited)
-    extent_.allow(kUnlimited);
-  else if (expected)
-    extent_.need(*expected);
-}
-
-Status ContentBound::begin(const ByteSource& content) {
-  known_ = true;
-  const OpenOptions nothing_said;
-  for (const FormatRow& row : formats()) {
-    const auto begins =
-        row.begins != nullptr ? row.begins(content) : row.recognizes(content, {"-", nothing_said});
-    // Errors in it are reported by the reader.
-    if (!begins && begins.error().finding.empty()) return std::unexpected(begins.error());
-    if (!begins || !*begins) continue;
-    if (row.bound == nullptr)
-      extent_.allow(kUnlimited);
-    else
-      bound_ = row.bound();
-    return {};
-  }
-  foreign_ = true;
-  return {};
-}
-
-Status ContentBound::take(const ByteSource& content) {
-  return bound_ ? bound_->take(content, extent_) : Status();
-}
-
-Result<std::uint64_t> ContentBound::most(const Spool& content) {
-  const SpoolView source(content);
-  if (!known_ && content.size() >= kBeginning) BTF_TRY(begin(source));
-  BTF_TRY(take(source));
-  return extent_.most();
-}
-
-Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t frames) {
-  const SpoolView source(content);
-  if (!known_) BTF_TRY(begin(source));
-  BTF_TRY(take(source));
-  return bound_ ? bound_->least(extent_, source, frames) : 0;
-}
-
 namespace {
 
 constexpr bool kTensorless = true;
 
-// .bin, .dat and .data are missing since they do not imply a kind of file.
-constexpr auto kEndings = std::to_array<FileEnding>({
+// Extensions of files in none of the formats below. .bin, .dat and .data are missing since they do
+// not imply a kind of file.
+constexpr auto kForeignEndings = std::to_array<FileEnding>({
     {".ggml", "a GGML file"},
     {".ckpt", "a checkpoint"},
     {".pkl", "a pickle"},
@@ -194,18 +103,18 @@ constexpr auto kEndings = std::to_array<FileEnding>({
     {".py", "a Python program", kTensorless},
     {".sh", "a shell script", kTensorless},
     {".log", "a log", kTensorless},
-    {".lock", "a lock", kTensorless},
+    {".lock", "a lock file", kTensorless},
     {".gitkeep", "a file that keeps a folder in Git", kTensorless},
 });
 
 constexpr bool is_one_ending(std::string_view ending) { return ending.rfind('.') == 0; }
 
 // The extension therefore begins at the last '.' of a name.
-static_assert(std::ranges::all_of(kEndings, is_one_ending, &FileEnding::ending));
+static_assert(std::ranges::all_of(kForeignEndings, is_one_ending, &FileEnding::ending));
 
 }  // namespace
 
-std::span<const FileEnding> other_endings() { return kEndings; }
+std::span<const FileEnding> other_endings() { return kForeignEndings; }
 
 std::optional<FileEnding> find_ending(std::string_view path) {
   const std::string_view ending = path.substr(std::min(path.rfind('.'), path.size()));
@@ -217,11 +126,11 @@ std::optional<FileEnding> find_ending(std::string_view path) {
                           .title = name.title,
                           .format = row.writes_under(name) ? row.name : std::string_view()};
   const auto* other = std::ranges::find_if(
-      kEndings, [&](const FileEnding& row) { return same_name(row.ending, ending); });
-  return other == kEndings.end() ? std::nullopt : std::optional(*other);
+      kForeignEndings, [&](const FileEnding& row) { return same_name(row.ending, ending); });
+  return other == kForeignEndings.end() ? std::nullopt : std::optional(*other);
 }
 
-bool has_unknown_ending(std::string_view output) {
+bool has_unknown_extension(std::string_view output) {
   const std::string_view content = content_name(output);
   const std::string_view name = content.substr(content.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
@@ -243,7 +152,7 @@ std::string_view name_in_path(std::string_view path) {
 
 namespace {
 
-// For a form that is only written; another row reads it.
+// For a variant that is write-only: another row reads it.
 Result<bool> recognizes_none(const ByteSource&, const OpenRequest&) { return false; }
 
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }

@@ -27,7 +27,7 @@
 #include "formats/format.h"
 #include "formats/gguf_blocks.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/json.h"
 
 namespace btf {

@@ -17,7 +17,7 @@
 #include "btf/validate.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 namespace btf {
 

@@ -29,15 +29,15 @@ struct PartRow {
   ProbePart part;
 };
 
-// A backward call has `input` and `output`: the gradients that it receives and returns.
 constexpr auto kParts = std::to_array<PartRow>({
     {"input_args", "input", ProbePart::input},
     {"input_kwargs", "input", ProbePart::input},
-    {"input", "input", ProbePart::input},
+    {"input", "input", ProbePart::input},  // of a backward call: the gradients that it receives
     {"parameters", "parameters", ProbePart::weight},
 });
 
-constexpr auto kPlain =
+// Members of a tensor whose values are neither objects nor arrays.
+constexpr auto kScalarMembers =
     std::to_array<std::string_view>({"dtype", "data_name", "md5", "Max", "Min", "Mean", "Norm"});
 
 class DumpReader {
@@ -52,7 +52,7 @@ class DumpReader {
     // If the file is cut off, the error is where the text ends.
     dump_.cut_off = !status && listed_ && reader_.offset() >= source_.size();
     if (!status && !dump_.cut_off) return std::unexpected(status.error());
-    if (!listed_) return reader_.wrong(0, "it has no 'data'");
+    if (!listed_) return reader_.wrong(0, "'data' is missing");
     return std::move(dump_);
   }
 
@@ -127,7 +127,8 @@ class DumpReader {
                                                       (typed ? "shape" : "dtype") + "'");
       return {};
     }
-    if (odd_ && odd_->tensor == tensor.offset) return reader_.wrong(odd_->offset, odd_->text);
+    if (mistyped_ && mistyped_->tensor == tensor.offset)
+      return reader_.wrong(mistyped_->offset, mistyped_->text);
     dump_.tensors.push_back(std::move(tensor));
     return {};
   }
@@ -140,9 +141,9 @@ class DumpReader {
         token.kind == JsonKind::object_begin || token.kind == JsonKind::array_begin;
     // An argument may have the same name as a member of tensors but an object or array as its
     // value, which no member of a tensor has.
-    if (composed && std::ranges::find(kPlain, key) != kPlain.end())
-      odd_ = MistypedMember{tensor.offset, token.extent.offset,
-                            what + " is " + std::string(json_kind_name(token.kind))};
+    if (composed && std::ranges::find(kScalarMembers, key) != kScalarMembers.end())
+      mistyped_ = MistypedMember{tensor.offset, token.extent.offset,
+                                 what + " is " + std::string(json_kind_name(token.kind))};
     if (token.kind == JsonKind::object_begin) return take_object(token, name, false);
     if (token.kind == JsonKind::array_begin) {
       if (key != "shape") return take_array(name);
@@ -251,7 +252,7 @@ class DumpReader {
   bool listed_ = false;
   std::string call_;  // the current call
   ProbePart part_{};
-  std::optional<MistypedMember> odd_;  // the last one of an object that may be a tensor
+  std::optional<MistypedMember> mistyped_;  // the last one of an object that may be a tensor
 };
 
 // The path of the module that a call belongs to, with the direction: "layers.0.mlp forward".
@@ -298,7 +299,7 @@ class Ordering {
   explicit Ordering(ProbeDump& dump) : calls_(dump.calls), tensors_(dump.tensors) {}
 
   void run(const std::unordered_map<std::string, std::string>& callers) {
-    find_begins(callers);
+    find_first_calls(callers);
     std::vector<std::size_t> order(tensors_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [this](std::size_t i) { return place_of(tensors_[i]); });
@@ -309,7 +310,7 @@ class Ordering {
   using Place = std::tuple<std::uint64_t, int, std::uint64_t>;
 
   // A module begins before the first call in it.
-  void find_begins(const std::unordered_map<std::string, std::string>& callers) {
+  void find_first_calls(const std::unordered_map<std::string, std::string>& callers) {
     std::unordered_map<std::string, std::uint64_t> numbers;
     std::unordered_map<std::string, std::vector<std::uint64_t>> of_modules;  // ascending
     for (std::uint64_t i = 0; i < calls_.size(); ++i) {
@@ -318,25 +319,24 @@ class Ordering {
         of_modules[module].push_back(i);
     }
     for (std::uint64_t i = 0; i < calls_.size(); ++i) {
-      begin_callers(i, callers, numbers);
-      begin_modules(i, of_modules);
+      note_callers(i, callers, numbers);
+      note_modules(i, of_modules);
     }
   }
 
-  void begin_callers(std::uint64_t call,
-                     const std::unordered_map<std::string, std::string>& callers,
-                     const std::unordered_map<std::string, std::uint64_t>& numbers) {
+  void note_callers(std::uint64_t call, const std::unordered_map<std::string, std::string>& callers,
+                    const std::unordered_map<std::string, std::uint64_t>& numbers) {
     auto caller = callers.find(calls_[call]);
     for (std::size_t depth = 0; caller != callers.end() && depth < kDeepestModule; ++depth) {
       const auto number = numbers.find(caller->second);
-      if (number != numbers.end() && number->second > call) begins_.emplace(number->second, call);
+      if (number != numbers.end() && number->second > call)
+        first_call_in_.emplace(number->second, call);
       caller = callers.find(caller->second);
     }
   }
 
-  void begin_modules(
-      std::uint64_t call,
-      const std::unordered_map<std::string, std::vector<std::uint64_t>>& of_modules) {
+  void note_modules(std::uint64_t call,
+                    const std::unordered_map<std::string, std::vector<std::uint64_t>>& of_modules) {
     const std::string module = module_of(calls_[call]);
     const std::size_t way = std::min(module.rfind(' '), module.size());
     std::size_t dot = module.find('.');
@@ -345,17 +345,19 @@ class Ordering {
       dot = module.find('.', dot + 1);
       if (around == of_modules.end()) continue;
       const auto next = std::ranges::upper_bound(around->second, call);
-      if (next != around->second.end()) begins_.emplace(*next, call);
+      if (next != around->second.end()) first_call_in_.emplace(*next, call);
     }
   }
 
   Place place_of(const ProbeTensor& tensor) const {
+    // What a call receives comes before everything that is computed at its place.
     constexpr int kBefore = 0;
-    const auto begin = begins_.find(tensor.call);
-    if (tensor.part != ProbePart::output && begin != begins_.end())
+    constexpr int kAtCall = 1;
+    const auto begin = first_call_in_.find(tensor.call);
+    if (tensor.part != ProbePart::output && begin != first_call_in_.end())
       // Of several that begin here, the outermost ends last.
       return {begin->second, kBefore, std::numeric_limits<std::uint64_t>::max() - tensor.call};
-    return {tensor.call, 1 + static_cast<int>(tensor.part), 0};
+    return {tensor.call, kAtCall + static_cast<int>(tensor.part), 0};
   }
 
   // The input of a call is usually another call's output. It is placed directly after that output,
@@ -409,7 +411,7 @@ class Ordering {
   // Without outputs, inputs from outside cannot be distinguished from others.
   bool outputs_ =
       std::ranges::find(tensors_, ProbePart::output, &ProbeTensor::part) != tensors_.end();
-  std::unordered_map<std::uint64_t, std::uint64_t> begins_;  // the first call within each call
+  std::unordered_map<std::uint64_t, std::uint64_t> first_call_in_;  // by call, if any is within it
 };
 
 }  // namespace
@@ -421,8 +423,7 @@ std::string_view role_of(const ProbeTensor& tensor) {
 
 std::string cut_off_text(const std::string& path, const ProbeDump& dump) {
   return path + " is cut off after " + std::to_string(dump.tensors.size()) +
-         (dump.tensors.size() == 1 ? " tensor" : " tensors") +
-         "; what came behind them is not known";
+         (dump.tensors.size() == 1 ? " tensor" : " tensors") + "; the rest is unknown";
 }
 
 bool begins_as_msprobe_dump(std::string_view start) {

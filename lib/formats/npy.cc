@@ -16,7 +16,7 @@
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/npy_writer.h"
 
 namespace btf {
@@ -299,7 +299,7 @@ Result<NpyType> overridden_type(const std::string& descr, bool big_endian, std::
                                                  std::to_string(width) + " bytes, those of " +
                                                  std::string(row.name) + " have " +
                                                  std::to_string(row.buffer_bytes()));
-  return NpyType{dtype, big_endian, row.bits < 8};
+  return NpyType{dtype, big_endian, row.half_byte()};
 }
 
 // The elements of a type that only has a width.
@@ -370,7 +370,7 @@ Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpe
     const bool by_code = !row.npy.empty() && row.npy == type;
     if (!by_name && !by_code) continue;
     const bool big_endian = order == '>' && row.bits > 8;
-    if (!spec || spec->dtype == row.dtype) return NpyType{row.dtype, big_endian, row.bits < 8};
+    if (!spec || spec->dtype == row.dtype) return NpyType{row.dtype, big_endian, row.half_byte()};
     if (by_code && row.kind == NumberKind::unsigned_integer && info(spec->dtype).npy.empty())
       return overridden_type(descr, big_endian, row.bits / 8, spec->dtype);
     return fail(ErrorCode::invalid_argument, "the file says " + std::string(row.name) +

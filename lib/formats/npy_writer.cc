@@ -176,7 +176,7 @@ std::string npy_header_text(const RecordShape& record, bool as_uint) {
 }
 
 std::uint64_t npy_data_bytes(const RecordShape& record) {
-  return info(record.dtype).bits < 8 ? *element_count(record.dims) : record.payload;
+  return info(record.dtype).half_byte() ? *element_count(record.dims) : record.payload;
 }
 
 namespace {
@@ -211,7 +211,7 @@ class NpyWriter final : public TensorWriter {
     BTF_TRY(sink.begin_piece(header.size()));
     BTF_TRY(sink.write_at(0, std::as_bytes(std::span(header))));
     BTF_TRY(sink.begin_piece(data_bytes(record)));
-    if (info(record.dtype).bits < 8)
+    if (info(record.dtype).half_byte())
       elements_ = spread_sink(sink, header.size(), data_bytes(record));
     return header.size();
   }

@@ -313,8 +313,8 @@ class NpzWriter final : public TensorWriter {
     BTF_TRY(zip_.content().write_at(begin, std::as_bytes(std::span(header))));
     BTF_TRY(sink.begin_piece(data_bytes(record)));
     const std::uint64_t data = begin + header.size();
-    spread_ = info(record.dtype).bits < 8 ? spread_sink(zip_.content(), data, data_bytes(record))
-                                          : nullptr;
+    spread_ = info(record.dtype).half_byte() ? spread_sink(zip_.content(), data, data_bytes(record))
+                                             : nullptr;
     return data;
   }
 

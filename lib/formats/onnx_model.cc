@@ -12,7 +12,7 @@
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 namespace btf {
 
@@ -353,7 +353,7 @@ class TensorParser {
       return wrong(tensor_, needs + std::to_string(*bytes) + " bytes, " + found);
     }
     // The number of varints is only known after decoding them.
-    const std::uint64_t numbers = dtype.bits < 8 ? *bytes : *elements;
+    const std::uint64_t numbers = dtype.half_byte() ? *bytes : *elements;
     if (tensor_.value_bytes >= numbers && ceil_div(tensor_.value_bytes, kLongestVarint) <= numbers)
       return {};
     return wrong(tensor_, needs + std::to_string(numbers) + " numbers of 1 to 10 bytes, " + found +

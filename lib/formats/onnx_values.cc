@@ -23,7 +23,7 @@
 #include "formats/btf_reader.h"
 #include "formats/decoded_cache.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/io/output.h"
 #include "formats/onnx.h"
 #include "formats/onnx_model.h"
@@ -147,9 +147,9 @@ class ValueReader {
       : source_(source),
         tensor_(tensor),
         dtype_(info(*tensor.type->dtype)),
-        width_(dtype_.bits < 8 ? 1 : dtype_.bits / 8U),
-        signed_(dtype_.bits >= 8 && dtype_.kind == NumberKind::signed_integer),
-        extends_(signed_ || dtype_.bits < 8 || (dtype_.floating() && dtype_.bits <= 16)),
+        width_(dtype_.buffer_bytes()),
+        signed_(!dtype_.half_byte() && dtype_.kind == NumberKind::signed_integer),
+        extends_(signed_ || dtype_.half_byte() || (dtype_.floating() && dtype_.bits <= 16)),
         expected_(tensor.bytes / width_),
         what_(std::ranges::find(tensor.message->rules, tensor.field, &ProtoRule::number)->name) {}
 

@@ -471,8 +471,9 @@ class PolygraphyWriter final : public TensorWriter {
     bytes_ = header.size() + data_bytes(record);
     text_.emplace(sink, offset_);
     BTF_TRY(text_->write_at(0, std::as_bytes(std::span(header))));
-    spread_ = info(record.dtype).bits < 8 ? spread_sink(*text_, header.size(), data_bytes(record))
-                                          : nullptr;
+    spread_ = info(record.dtype).half_byte()
+                  ? spread_sink(*text_, header.size(), data_bytes(record))
+                  : nullptr;
     return header.size();
   }
 

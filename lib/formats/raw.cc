@@ -6,7 +6,7 @@
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/readers.h"
 
 namespace btf {

@@ -23,7 +23,7 @@
 #include "core/numbers.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/json.h"
 #include "formats/readers.h"
 
@@ -603,7 +603,7 @@ class SafetensorsWriter final : public TensorWriter {
           "a safetensors file holds row-major tensors: kLINEAR, or the stored array as it is "
           "(plain)");
     const std::uint64_t elements = *element_count(record.dims);
-    if (dtype.bits < 8 && elements % 2 != 0)
+    if (dtype.half_byte() && elements % 2 != 0)
       return unsupported(std::to_string(elements) + " elements of " + std::string(dtype.name) +
                          " do not fill whole bytes, as safetensors demands");
     std::string name = record.name;

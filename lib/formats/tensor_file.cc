@@ -25,8 +25,9 @@
 #include "formats/format.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
-#include "formats/other_kinds.h"
+#include "formats/io/file_names.h"
+#include "formats/stream_bound.h"
+#include "formats/unsupported_formats.h"
 #include "formats/zstd.h"
 #include "formats/zstd_source.h"
 
@@ -198,7 +199,7 @@ Status check_btf_at_all(const ByteSource& source, const OpenRequest& request) {
   if (called && table_fits) return {};
   BTF_ASSIGN(const BtfLook look, look_of_btf(source));
   if (look == BtfLook::sound) return {};
-  BTF_ASSIGN(const auto kind, find_other_kind(source, request.path));
+  BTF_ASSIGN(const auto kind, find_unsupported_format(source, request.path));
   if (kind) return fail(ErrorCode::unsupported, kind->text);
   // The reader compares the spec with the content.
   const bool no_count = source.size() < sizeof(std::uint64_t);

@@ -15,7 +15,7 @@
 #include "formats/decoded_cache.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/pickle.h"
 #include "formats/readers.h"
 #include "formats/torch_tensors.h"

@@ -359,7 +359,7 @@ class TvmReader final : public TensorReader {
     }
     info.dtype = dtype->dtype;
     info.dtype_code = dtype->code();
-    info.unpacked = dtype->bits < 8;
+    info.unpacked = dtype->half_byte();
     BTF_ASSIGN(info.storage, resolve(Layout::linear, info.dims, dtype->dtype));
     return info;
   }
@@ -451,7 +451,7 @@ class TvmBytes {
 class TvmWriter final : public TensorWriter {
  public:
   Status announce(const RecordShape& record) override {
-    if (info(record.dtype).bits < 8)
+    if (info(record.dtype).half_byte())
       return unsupported(
           std::string(info(record.dtype).name) +
           " is not written: in such a file an element takes a byte, and TVM 0.27 reads beyond the "

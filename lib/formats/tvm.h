@@ -13,7 +13,7 @@
 #include "btf/layout.h"
 #include "formats/format.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 namespace btf {
 

@@ -18,7 +18,7 @@
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "core/resources.h"
-#include "formats/format_table.h"
+#include "formats/stream_bound.h"
 
 namespace btf::zstd {
 namespace {

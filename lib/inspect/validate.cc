@@ -316,7 +316,7 @@ class PayloadCheck {
   Status check_stream(std::uint64_t offset, std::uint64_t elements) {
     const std::uint64_t bytes = *stream_bytes(elements, row_.bits);
     if (row_.kind == NumberKind::boolean) BTF_TRY(check_bools(offset, bytes));
-    if (row_.bits < 8 && elements % 2 != 0) {
+    if (row_.half_byte() && elements % 2 != 0) {
       std::array<std::byte, 1> last;
       BTF_TRY(source_.read_at(offset + bytes - 1, last));
       if ((last[0] >> 4) != std::byte{})

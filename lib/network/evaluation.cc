@@ -231,7 +231,7 @@ void Evaluation::change(std::uint32_t value, ChangeNumber by) { changes_[value] 
 void Evaluation::change_readings(ChangeReading by) { change_readings_ = std::move(by); }
 
 void Evaluation::keep_read_error(const Error& error) {
-  if (!unread_ && is_of_reading(error)) unread_ = error;
+  if (!unread_ && is_read_error(error)) unread_ = error;
 }
 
 Result<Tensor*> Evaluation::tensor(std::uint32_t value) {

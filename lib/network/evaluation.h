@@ -17,7 +17,7 @@
 
 namespace btf::network {
 
-// How much has been computed, and why nothing more is.
+// How much has been computed, and why nothing more can be.
 struct Effort {
   std::uint64_t terms = 0;       // elements read or computed so far
   std::uint64_t most_terms = 0;  // the limit

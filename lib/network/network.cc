@@ -39,7 +39,7 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
   stored.scales_ = std::move(scales);
   const TensorInfo& own = *stored.tensor_;
   stored.elements_ = element_count(own.dims).value_or(0);
-  if (own.storage && info(*own.dtype).bits >= 8) {
+  if (own.storage && !info(*own.dtype).half_byte()) {
     stored.stored_ = std::make_unique<StoredElements>(*source, own);
     stored.plain_ = is_plain(*own.storage);
     stored.widen_ = widener<double>(*own.dtype);
@@ -226,7 +226,7 @@ Result<Network> Network::read(const std::string& path) {
   if (!model) return std::unexpected(model.error().in_file(path));
   auto weights = TensorFile::open(path);
   // The model need not be a file of tensors, but read errors count.
-  if (!weights && is_of_reading(weights.error()) && weights.error().code != ErrorCode::malformed)
+  if (!weights && is_read_error(weights.error()) && weights.error().code != ErrorCode::malformed)
     return std::unexpected(weights.error());
   return of(*std::move(model),
             weights ? std::make_shared<const TensorFile>(*std::move(weights)) : nullptr, path);
@@ -469,7 +469,7 @@ Result<std::vector<double>> Network::read_tensor(const ProtoRange& place, Dims& 
     return not_computed("the tensor among its attributes cannot be used");
   dims = tensor.dims;
   dtype = *tensor.type->dtype;
-  if (info(dtype).bits < 8) return not_computed("the tensor among its attributes is of 4 bits");
+  if (info(dtype).half_byte()) return not_computed("the tensor among its attributes is of 4 bits");
   std::vector<std::byte> bytes(tensor.bytes);
   if (tensor.in_place()) {
     BTF_TRY(model_->read_at(tensor.first.begin, bytes));

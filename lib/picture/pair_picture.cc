@@ -13,7 +13,7 @@
 #include "btf/picture.h"
 #include "btf/try.h"
 #include "diff/loaded_pair.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 #include "elements/cast.h"
 #include "elements/elements.h"
 #include "kernels/number/widen.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "btf/repair.h"
-#include "convert/convert_file.h"
+#include "convert/convert_set.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {

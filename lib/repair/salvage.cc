@@ -23,8 +23,8 @@
 #include "core/numbers.h"
 #include "core/resources.h"
 #include "formats/btf_reader.h"
-#include "formats/format_table.h"
 #include "formats/io/byte_source.h"
+#include "formats/stream_bound.h"
 #include "formats/zstd.h"
 #include "repair/frame_scan.h"
 

@@ -27,7 +27,7 @@
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/io/output.h"
 #include "formats/json.h"
 #include "formats/msprobe.h"
@@ -438,7 +438,7 @@ class SummaryReader {
   Result<std::unique_ptr<SetIndex>> read() {
     const Status status = take_all();
     if (!status && !cut_off()) return std::unexpected(status.error());
-    if (!listed_) return reader_.wrong(0, "it has no 'tensors'");
+    if (!listed_) return reader_.wrong(0, "'tensors' is missing");
     if (!status) {
       constexpr FindingCode kCode("trtexec-summary-cut-off");
       files_->add_odd({.severity = kCode.severity(),

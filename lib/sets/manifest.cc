@@ -24,13 +24,13 @@
 #include "core/numbers.h"
 #include "formats/json.h"
 #include "sets/index.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 namespace btf {
 namespace {
 
 // "@engine.json", followed by dims if the list has dynamic ones: "@engine.json:1x3x8x8".
-inline bool names_engine(std::string_view spec) { return spec.starts_with('@'); }
+bool names_engine(std::string_view spec) { return spec.starts_with('@'); }
 
 class EnginesOfManifest {
  public:
@@ -105,22 +105,6 @@ constexpr std::uint32_t kSeveral = UINT32_MAX;
 // Extensions of raw bytes; all other files describe themselves.
 constexpr auto kRawEndings = std::to_array<std::string_view>({".raw", ".bin", ".dat", ".buf"});
 
-std::string without_percent(std::string_view name) {
-  std::string text;
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    unsigned code = 0;
-    const std::string_view hex = name.substr(at + 1, 2);
-    if (name[at] == '%' && hex.size() == 2 &&
-        std::from_chars(hex.data(), hex.data() + 2, code, 16).ptr == hex.data() + 2) {
-      text += static_cast<char>(code);
-      at += 2;
-    } else {
-      text += name[at];
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 EngineNames::EngineNames(const EngineList& list) : list_(list) {
@@ -132,9 +116,9 @@ EngineNames::EngineNames(const EngineList& list) : list_(list) {
 }
 
 const EngineTensor* EngineNames::named(std::string_view name) const {
-  for (const std::string& own : {std::string(name), without_percent(name)})
+  for (const std::string& own : {std::string(name), percent_decoded(name)})
     if (const auto at = exact_.find(own); at != exact_.end()) return &list_.tensors[at->second];
-  const auto at = sanitised_.find(sanitised_name(without_percent(name)));
+  const auto at = sanitised_.find(sanitised_name(percent_decoded(name)));
   return at == sanitised_.end() || at->second == kSeveral ? nullptr : &list_.tensors[at->second];
 }
 
@@ -179,8 +163,8 @@ class ManifestReader {
       return take_tensors();
     }));
     BTF_TRY(reader_.next());
-    if (!ours) return reader_.wrong(0, "it has no 'schema'");
-    if (!listed) return reader_.wrong(0, "it has no 'tensors'");
+    if (!ours) return reader_.wrong(0, "'schema' is missing");
+    if (!listed) return reader_.wrong(0, "'tensors' is missing");
     return std::move(files_);
   }
 
@@ -237,9 +221,9 @@ class ManifestReader {
       described = true;
       if (member == "name") return take_text(of, tensor.name.emplace());
       if (member == "role") return take_text(of, tensor.role);
-      if (member == "order") return take_size(of, tensor.order);
-      if (member == "offset") return take_size(of, tensor.offset);
-      if (member == "tensor") return take_choice(of, tensor);
+      if (member == "order") return take_count(of, tensor.order);
+      if (member == "offset") return take_count(of, tensor.offset);
+      if (member == "tensor") return take_tensor_selector(of, tensor);
       return unknown(name, what);
     }));
     if (described) entry.tensor = std::move(tensor);
@@ -254,13 +238,13 @@ class ManifestReader {
     return reader_.wrong(token.extent.offset, what + " has a zero byte");
   }
 
-  Status take_size(const std::string& what, std::optional<std::uint64_t>& size) {
+  Status take_count(const std::string& what, std::optional<std::uint64_t>& size) {
     BTF_ASSIGN(size, reader_.expect_size(what));
     return {};
   }
 
   // Reads a name or a number.
-  Status take_choice(const std::string& what, FileEntry& tensor) {
+  Status take_tensor_selector(const std::string& what, FileEntry& tensor) {
     BTF_ASSIGN(const JsonToken token, reader_.next());
     if (token.kind == JsonKind::string && token.complete) {
       tensor.tensor_name = std::string(token.text);
@@ -285,9 +269,9 @@ class ManifestReader {
     }
     if (entry.tensor && entry.tensor->offset &&
         (entry.tensor->tensor_name || entry.tensor->tensor_number))
-      return reader_.wrong(at, what + " has an 'offset' and a 'tensor'; raw bytes hold one");
+      return reader_.wrong(at, what + " has an 'offset' and a 'tensor'; raw bytes hold one tensor");
     if (!places_.insert(entry.place()).second)
-      return reader_.wrong(at, what + " is the second of '" + json_shown(entry.place()) + "'");
+      return reader_.wrong(at, what + " duplicates '" + json_shown(entry.place()) + "'");
     return {};
   }
 
@@ -298,12 +282,12 @@ class ManifestReader {
 };
 
 // Dtype names of older TVM versions.
-struct DTypeAlias {
-  std::string_view word;
+struct OldDTypeName {
+  std::string_view name;
   DType dtype;
 };
 
-constexpr auto kOldWords = std::to_array<DTypeAlias>(
+constexpr auto kOldDTypeNames = std::to_array<OldDTypeName>(
     {{"e4m3_float8", DType::float8_e4m3fn}, {"e5m2_float8", DType::float8_e5m2}});
 
 bool stays_below(std::string_view file) {
@@ -319,9 +303,9 @@ bool stays_below(std::string_view file) {
 // {"metadata": {..}, "records": [{"dataPath": "params_shard_0.bin", "format": "raw-shard", ..,
 //   "records": [{"name": .., "shape": [..], "dtype": .., "format": .., "nbytes": ..,
 //                "byteOffset": ..}]}]}
-class CacheReader {
+class TvmShardListReader {
  public:
-  explicit CacheReader(const ByteSource& source)
+  explicit TvmShardListReader(const ByteSource& source)
       : reader_(source, {0, source.size()},
                 {.finding = "manifest", .whole = "the list of shards"}) {}
 
@@ -335,7 +319,7 @@ class CacheReader {
                   [&](std::uint64_t i) { return take_shard("shard " + std::to_string(i)); });
     }));
     BTF_TRY(reader_.next());
-    if (!listed) return reader_.wrong(0, "it has no 'records', the list of shards");
+    if (!listed) return reader_.wrong(0, "'records', the list of shards, is missing");
     return std::move(files_);
   }
 
@@ -408,8 +392,8 @@ class CacheReader {
         BTF_ASSIGN(tensor.dims, reader_.expect_dims(of));
         return {};
       }
-      if (name.text == "nbytes") return take_size(of, tensor.bytes);
-      if (name.text == "byteOffset") return take_size(of, tensor.entry.offset);
+      if (name.text == "nbytes") return take_count(of, tensor.bytes);
+      if (name.text == "byteOffset") return take_count(of, tensor.entry.offset);
       return skip();
     }));
     if (!tensor.entry.name) return reader_.wrong(tensor.at, what + " has no 'name'");
@@ -419,8 +403,9 @@ class CacheReader {
   // The spec of the stored data: float32 parameters may be stored as bfloat16.
   Result<std::string> spec_of(const Tensor& tensor) const {
     const std::string what = "tensor '" + json_shown(*tensor.entry.name) + "'";
-    const auto* const old = std::ranges::find(kOldWords, tensor.dtype, &DTypeAlias::word);
-    auto dtype = old == kOldWords.end() ? parse_dtype(tensor.dtype) : Result<DType>(old->dtype);
+    const auto* const old = std::ranges::find(kOldDTypeNames, tensor.dtype, &OldDTypeName::name);
+    auto dtype =
+        old == kOldDTypeNames.end() ? parse_dtype(tensor.dtype) : Result<DType>(old->dtype);
     if (!dtype)
       return reader_.wrong(tensor.at, "'dtype' of " + what + ": " + dtype.error().message);
     if (tensor.format == "f32-to-bf16" && *dtype == DType::float32)
@@ -446,7 +431,7 @@ class CacheReader {
     return {};
   }
 
-  Status take_size(const std::string& what, std::optional<std::uint64_t>& size) {
+  Status take_count(const std::string& what, std::optional<std::uint64_t>& size) {
     BTF_ASSIGN(size, reader_.expect_size(what));
     return {};
   }
@@ -470,7 +455,7 @@ Result<std::unique_ptr<SetIndex>> read_mlc_cache(const ByteSource& source, const
     return malformed("manifest", 0,
                      "the list of shards has " + std::to_string(source.size()) +
                          " bytes; at most " + std::to_string(kLongestManifest) + " are read");
-  return CacheReader(source).read();
+  return TvmShardListReader(source).read();
 }
 
 Status ManifestText::add(const IndexEntry& entry) {

@@ -13,7 +13,7 @@
 #include "core/numbers.h"
 #include "elements/cast.h"
 #include "report/text/text.h"
-#include "sets/pairs/pairs.h"
+#include "sets/pairs/pair_queue.h"
 #include "shards/part_lines.h"
 
 namespace btf {

@@ -14,7 +14,7 @@ TABLES = {
     "finding": [("lib/core/finding_table.h", r'^ *\{"([\w-]+)", +Severity::', 50)],
     "cause": [("lib/diff/hints/hints.cc", r'\{Cause::\w+, "([\w-]+)"\}', 25)],
     "verdict": [("lib/diff/layers/layers.cc", r'\{VerdictKind::\w+, "([\w-]+)"\}', 5)],
-    "figure": [("lib/diff/details.cc", r'^    \{"([\w-]+)", "[^"]+", "[^"]+", ', 6)],
+    "figure": [("lib/diff/verdict.cc", r'^    \{"([\w-]+)", "[^"]+", "[^"]+", ', 6)],
     "layer-state": [("lib/diff/layers/layers.cc", r'\{LayerState::\w+, "([\w-]+)"\}', 5)],
     "reason": [("lib/fit/fit.cc", r'\{FitReason::\w+, "([\w-]+)"\}', 8)],
     "state": [("lib/fit/fit.cc", r'\{FitState::\w+, "([\w-]+)"\}', 3),

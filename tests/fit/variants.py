@@ -1,7 +1,7 @@
 """Networks with nodes planted into them, by kind."""
 
-import hard
-import harmless
-from parts import HARD, HARMLESS, planted
+import planted_failures
+import planted_harmless
+from planting import HARD, HARMLESS, planted
 
-__all__ = ["HARD", "HARMLESS", "hard", "harmless", "planted"]
+__all__ = ["HARD", "HARMLESS", "planted", "planted_failures", "planted_harmless"]

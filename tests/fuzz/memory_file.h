@@ -10,7 +10,7 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "convert/convert_file.h"
+#include "convert/convert_set.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/output.h"
 #include "formats/tensor_file.h"

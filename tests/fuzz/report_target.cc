@@ -60,12 +60,12 @@ void check(const btf::TensorDiff& diff) {
 }
 
 void check_layers(btf::LayerRun run) {
-  static const std::array<btf::JudgeLayers, 3> kLimits{{
+  static const std::array<btf::LayerLimits, 3> kLimits{{
       {},
       {.compute = btf::DType::int8, .growth = 3, .limit = 4, .most_error = 0.01},
       {.isolated = true, .require_all = true},
   }};
-  for (const btf::JudgeLayers& limits : kLimits) {
+  for (const btf::LayerLimits& limits : kLimits) {
     run.judge = limits;
     btf::judge_layers(run.report, limits);
     require(!run.report.verdict.words.empty(), "a verdict says nothing");

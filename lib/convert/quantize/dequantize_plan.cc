@@ -543,7 +543,7 @@ class DequantizePlanner {
     if (from() == DType::uint8)
       return refuse_scaling(found +
                             ", so its bytes are two float4_e2m1fn each: these are not decoded");
-    const bool nvfp4 = info(from()).bits < 8 && scales.dtype == DType::float8_e4m3fn;
+    const bool nvfp4 = info(from()).half_byte() && scales.dtype == DType::float8_e4m3fn;
     if (!nvfp4 || link_->global_scale) return {};
     return refuse_scaling(found + ", which also need a scale for the whole tensor" +
                           (work_.record.named

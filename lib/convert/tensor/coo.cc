@@ -667,7 +667,7 @@ class IndexRows {
 // Writes the values of entries run by run; 4-bit codes two to a byte, across runs.
 class Values {
  public:
-  explicit Values(DType dtype) : nibbles_(info(dtype).bits < 8) {}
+  explicit Values(DType dtype) : nibbles_(info(dtype).half_byte()) {}
 
   Status put(const CooRun& run, Appender& out) {
     if (!nibbles_) return out.put({run.codes, run.count * run.code_bytes});
@@ -745,7 +745,7 @@ Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint
                          const EntryCounts& counts) {
   const Execution& execution = work.options.execution;
   const DType dtype = work.target.job.to;
-  if (!work.record.coo && sink.random_access() && info(dtype).bits >= 8) {
+  if (!work.record.coo && sink.random_access() && !info(dtype).half_byte()) {
     BTF_ASSIGN(Losses losses, write_dense_entries(work, sink, offset, counts));
     if (execution.progress) execution.progress(coo_progress(work.record.data_bytes));
     return losses;

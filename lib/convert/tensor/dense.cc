@@ -110,7 +110,7 @@ bool same_order(const StridedLayout& a, const StridedLayout& b) {
   return a.strides == b.strides && !a.split && !b.split;
 }
 
-bool nibbles(DType dtype) { return info(dtype).bits < 8; }
+bool nibbles(DType dtype) { return info(dtype).half_byte(); }
 
 // `in_order`: slabs must follow one another as they are stored in the target.
 Division divide(const ElementSource& source, const StridedLayout& storage, DType dtype,
@@ -256,8 +256,9 @@ ElementSource memory_elements(const TensorView& view) {
   elements.slab_bytes = 1U << 20;
   elements.bytes = elements.reported = view.bytes.size();
   elements.open = [view, bytes = std::make_shared<MemorySource>(view.bytes)](LossAccount&) {
-    return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.storage, view.dtype)
-                                     : memory_reader(view.bytes.data(), view.storage, view.dtype);
+    return info(view.dtype).half_byte()
+               ? file_reader(*bytes, 0, view.storage, view.dtype)
+               : memory_reader(view.bytes.data(), view.storage, view.dtype);
   };
   return elements;
 }

@@ -271,7 +271,7 @@ Result<std::vector<Hint>> find_padding(const DiffSide& actual, const DiffSide& g
 
 namespace {
 
-constexpr auto kNames = std::to_array<Named<Cause>>({
+constexpr auto kCauseNames = std::to_array<Named<Cause>>({
     {Cause::shape, "shape"},
     {Cause::layout, "layout"},
     {Cause::permutation, "permutation"},
@@ -307,10 +307,10 @@ constexpr auto kNames = std::to_array<Named<Cause>>({
 
 }  // namespace
 
-std::span<const Named<Cause>> cause_names() { return kNames; }
+std::span<const Named<Cause>> cause_names() { return kCauseNames; }
 
 std::string_view cause_name(Cause cause) {
-  return std::ranges::find(kNames, cause, &Named<Cause>::value)->name;
+  return std::ranges::find(kCauseNames, cause, &Named<Cause>::value)->name;
 }
 
 namespace {

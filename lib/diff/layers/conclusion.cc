@@ -466,7 +466,7 @@ struct VerdictText {
   std::string detail;
 };
 
-VerdictText verdict_text(const LayerReport& report, const JudgeLayers& options) {
+VerdictText verdict_text(const LayerReport& report, const LayerLimits& options) {
   const LayerVerdict& verdict = report.verdict;
   const Layer* const layer = verdict.layer ? &report.layers[*verdict.layer] : nullptr;
   const double e = layer != nullptr && layer->figures ? layer->figures->relative_error : 0;
@@ -529,7 +529,7 @@ std::string percent_text(double part) {
   return number_text(percent, 2) + " %";
 }
 
-void describe_verdict(LayerReport& report, const JudgeLayers& options) {
+void describe_verdict(LayerReport& report, const LayerLimits& options) {
   VerdictText text = verdict_text(report, options);
   if (!report.missing_outputs.empty() && report.verdict.kind != VerdictKind::missing)
     text.detail +=
@@ -554,7 +554,7 @@ namespace {
 
 // Whether layers after the first root turn from good to bad and back more often than in any
 // network.
-bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
+bool is_order_doubtful(const LayerReport& report, const LayerLimits& options) {
   constexpr unsigned kMaxTurns = 2;
   if (report.roots.empty() || report.linked() || report.statistics_only) return false;
   const Layer& first = report.layers[report.roots.front()];
@@ -609,7 +609,7 @@ void note_quantised(LayerReport& report) {
 }
 
 // The output that is furthest off, if that is more than allowed.
-std::optional<std::uint64_t> drifted(const LayerReport& report, const JudgeLayers& options) {
+std::optional<std::uint64_t> drifted(const LayerReport& report, const LayerLimits& options) {
   std::optional<std::uint64_t> worst;
   std::optional<std::uint64_t> last;
   const double most = options.most_error.value_or(kMaxError);
@@ -631,7 +631,7 @@ std::optional<std::uint64_t> drifted(const LayerReport& report, const JudgeLayer
 
 }  // namespace
 
-void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision& precision,
+void settle(LayerReport& report, const LayerLimits& options, const RunPrecision& precision,
             const std::set<std::uint64_t>& amplified, const LayerVerdict& earlier) {
   if (!precision.grid) note_quantised(report);
   report.order_doubtful = is_order_doubtful(report, options);
@@ -660,7 +660,7 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
   as(VerdictKind::clean, std::nullopt);
 }
 
-void conclude(LayerReport& report, const JudgeLayers& options, VerdictKind kind,
+void conclude(LayerReport& report, const LayerLimits& options, VerdictKind kind,
               std::optional<std::uint64_t> layer, const LayerVerdict& earlier) {
   report.verdict = {.kind = kind, .layer = layer};
   // Same layer: its location is already known.

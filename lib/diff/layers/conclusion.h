@@ -27,15 +27,15 @@ std::vector<SanityFinding> check_sanity(const LayerReport& report);
 std::string quoted(const std::string& name);
 
 // Sets `words` and `detail` of the report's verdict.
-void describe_verdict(LayerReport& report, const JudgeLayers& options);
+void describe_verdict(LayerReport& report, const LayerLimits& options);
 
 // Sets the verdict on a network whose layers have been judged. `amplified`: the roots that a
 // cancelling signal explains. `earlier`: the verdict of an earlier judgement, which has the
 // location of its layer.
-void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision& precision,
+void settle(LayerReport& report, const LayerLimits& options, const RunPrecision& precision,
             const std::set<std::uint64_t>& amplified, const LayerVerdict& earlier);
 
-void conclude(LayerReport& report, const JudgeLayers& options, VerdictKind kind,
+void conclude(LayerReport& report, const LayerLimits& options, VerdictKind kind,
               std::optional<std::uint64_t> layer, const LayerVerdict& earlier);
 
 }  // namespace btf

@@ -12,7 +12,7 @@
 #include "diff/layers/noise_model.h"
 #include "elements/cast.h"
 #include "network/node.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 namespace btf {
 namespace {

@@ -1,5 +1,5 @@
-// The first spot checks of all layers: the choice of elements, which does not depend on the number
-// of threads, and the checks that one shard does.
+// The first spot check of each layer: which elements are recomputed, which does not depend on the
+// number of threads, and the checks that one shard does. spots.h uses their results.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace {
 class DumpJudge {
  public:
   // All of them must outlive it.
-  DumpJudge(const LayerReport& report, const JudgeLayers& options, const Neighbours& neighbours,
+  DumpJudge(const LayerReport& report, const LayerLimits& options, const Neighbours& neighbours,
             const NoiseModel& explained)
       : report_(report), options_(options), neighbours_(neighbours), noise_model_(explained) {}
 
@@ -43,7 +43,7 @@ class DumpJudge {
   bool comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const;
 
   const LayerReport& report_;
-  const JudgeLayers& options_;
+  const LayerLimits& options_;
   const Neighbours& neighbours_;
   const NoiseModel& noise_model_;
 };
@@ -206,7 +206,7 @@ constexpr double kSystematicAtFirst = 0.5;
 
 class LayerJudge {
  public:
-  LayerJudge(LayerReport& report, const JudgeLayers& options)
+  LayerJudge(LayerReport& report, const LayerLimits& options)
       : report_(report),
         options_(options),
         precision_(run_precision(report, options)),
@@ -633,7 +633,7 @@ class LayerJudge {
   }
 
   LayerReport& report_;
-  const JudgeLayers& options_;
+  const LayerLimits& options_;
   RunPrecision precision_;
   Neighbours neighbours_;
   NoiseModel noise_model_;
@@ -647,11 +647,11 @@ class LayerJudge {
 
 }  // namespace
 
-void judge_layers(LayerReport& report, const JudgeLayers& options) {
+void judge_layers(LayerReport& report, const LayerLimits& options) {
   LayerJudge(report, options).run();
 }
 
-bool all_well(const LayerReport& report, const JudgeLayers& options) {
+bool all_well(const LayerReport& report, const LayerLimits& options) {
   const bool coarse = std::ranges::any_of(
       report.layers, [&](const Layer& layer) { return adds_too_much(layer, options); });
   return report.verdict.kind == VerdictKind::clean && !coarse && report.missing_outputs.empty() &&

@@ -240,7 +240,7 @@ class Causes {
     if (found) return {};
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
     // A failed search for a cause does not change the verdict; read errors are reported.
-    if (is_of_reading(found.error())) report_.troubles.push_back(found.error().text());
+    if (is_read_error(found.error())) report_.troubles.push_back(found.error().text());
     return {};
   }
 
@@ -292,7 +292,7 @@ Status check_paired(const LayerSets& sets, const PairedLayers& paired, const Lay
   if (options.actual_scale && !paired.actual_scaled) return no_codes(sets.actual);
   if (options.golden_scale && !paired.golden_scaled) return no_codes(sets.golden);
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
-  return order_layers(report, paired.places, paired.actual_rest, paired.store,
+  return order_layers(report, paired.places, paired.actual_rest, paired.quantised_order,
                       ordered_side(sets.actual), ordered_side(sets.golden), options);
 }
 

@@ -12,8 +12,8 @@
 #include "diff/hints/evidence/grids.h"
 #include "diff/layers/totals.h"
 #include "diff/loaded_pair.h"
-#include "diff/pairs/rows.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/rows.h"
+#include "diff/sides/side.h"
 #include "elements/cast.h"
 #include "kernels/compare/compare_runs.h"
 

@@ -10,8 +10,8 @@
 #include "btf/file.h"
 #include "btf/layers.h"
 #include "convert/quantize/scales.h"
-#include "diff/pairs/side.h"
-#include "sets/pairs/pairs.h"
+#include "diff/sides/side.h"
+#include "sets/pairs/pair_queue.h"
 
 namespace btf {
 

@@ -32,7 +32,7 @@ struct PairedLayers {
   std::vector<NamedDump> golden_dumps{};
   std::vector<ActualOnly> actual_rest{};
   MapUse map;
-  QuantisedOrder store = QuantisedOrder::none;
+  QuantisedOrder quantised_order = QuantisedOrder::none;
   bool actual_scaled = false;  // at least one of its tensors has codes with a scale
   bool golden_scaled = false;
   SetScales actual_set_scales{};  // if scales are requested

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "diff/hints/evidence/grids.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 namespace btf {
 
@@ -45,7 +45,7 @@ bool is_recomputed(const Layer& layer) {
   return layer.spot && layer.spot->state != SpotState::unchecked;
 }
 
-bool adds_too_much(const Layer& layer, const JudgeLayers& options) {
+bool adds_too_much(const Layer& layer, const LayerLimits& options) {
   return options.most_own_error && is_recomputed(layer) && layer.spot->own_error &&
          *layer.spot->own_error > *options.most_own_error;
 }
@@ -294,7 +294,7 @@ std::string codes_text(const LayerReport& report) {
          " layer" + (run.layers == 1 ? ")" : "s)");
 }
 
-std::optional<DType> computed_in(const Layer& layer, const JudgeLayers& options) {
+std::optional<DType> computed_in(const Layer& layer, const LayerLimits& options) {
   for (auto rule = options.computes.rbegin(); rule != options.computes.rend(); ++rule)
     if (glob_matches(rule->glob, layer.golden) || glob_matches(rule->glob, layer.actual))
       return rule->dtype;
@@ -308,7 +308,7 @@ bool is_counted(const Layer& layer) {
          !(layer.figures && layer.figures->golden.scale > 0);
 }
 
-RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options) {
+RunPrecision run_precision(const LayerReport& report, const LayerLimits& options) {
   if (options.compute) {
     const DTypeInfo& row = info(*options.compute);
     return {.unit_roundoff = row.floating() ? float_u(row.dtype) : 0,
@@ -385,7 +385,7 @@ bool is_coarser(const LayerFigures& figures, double peak, double u) {
 }
 
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
-                                         const JudgeLayers& options) {
+                                         const LayerLimits& options) {
   if (run.grid || computed_in(layer, options)) return std::nullopt;
   const double half = std::ldexp(1.0, -kFloat16Bits);
   if (run.unit_roundoff < half && u < half)
@@ -405,7 +405,7 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
   return std::nullopt;
 }
 
-double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options) {
+double layer_u(const Layer& layer, const RunPrecision& run, const LayerLimits& options) {
   const LayerFigures& figures = *layer.figures;
   const std::optional<DType> compute = computed_in(layer, options);
   double u = compute && info(*compute).floating() ? float_u(*compute) : run.unit_roundoff;

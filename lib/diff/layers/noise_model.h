@@ -134,7 +134,7 @@ bool can_judge(const Layer& layer);
 bool is_recomputed(const Layer& layer);
 
 // Whether its own error exceeds the option's limit.
-bool adds_too_much(const Layer& layer, const JudgeLayers& options);
+bool adds_too_much(const Layer& layer, const LayerLimits& options);
 
 // Whether the spot check found only rounding, of any size.
 bool is_arithmetic(SpotState state);
@@ -193,18 +193,18 @@ struct RunPrecision {
 // For a run with dequantised tensors: "8-bit codes of a quantised model (7 layers)".
 std::string codes_text(const LayerReport& report);
 
-RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options);
+RunPrecision run_precision(const LayerReport& report, const LayerLimits& options);
 
 // The dtype that the options or the engine's list give for computing a layer, if any.
-std::optional<DType> computed_in(const Layer& layer, const JudgeLayers& options);
+std::optional<DType> computed_in(const Layer& layer, const LayerLimits& options);
 
 // The next coarser precision that a unit roundoff of `u`, seen in this layer, fits. Unset if none
 // does, or if the options state the precision.
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
-                                         const JudgeLayers& options);
+                                         const LayerLimits& options);
 
 // The unit roundoff of one layer.
-double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options);
+double layer_u(const Layer& layer, const RunPrecision& run, const LayerLimits& options);
 
 // Whether the grid of actual's numbers is coarser than a float's own steps of 2u at a number of
 // size `peak`.
@@ -243,7 +243,7 @@ double floor_of(const Layer& layer);
 class NoiseModel {
  public:
   // All of them must outlive it.
-  NoiseModel(const JudgeLayers& options, const RunPrecision& precision,
+  NoiseModel(const LayerLimits& options, const RunPrecision& precision,
              const Neighbours& neighbours)
       : options_(options), precision_(precision), neighbours_(neighbours) {}
 
@@ -256,7 +256,7 @@ class NoiseModel {
   bool adds(const Layer& layer, const Inputs& in) const;
   double u_of(const Layer& layer, const Inputs& in) const;
 
-  const JudgeLayers& options_;
+  const LayerLimits& options_;
   const RunPrecision& precision_;
   const Neighbours& neighbours_;
 };

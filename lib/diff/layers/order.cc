@@ -15,7 +15,7 @@
 #include "formats/tensor_file.h"
 #include "sets/directory.h"
 #include "sets/names/match.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 namespace btf {
 
@@ -56,14 +56,14 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
 }
 
 DumpedInputs InputSearch::of(std::uint32_t value) {
-  ++question_;
+  ++search_id_;
   DumpedInputs found;
   std::vector<std::uint32_t> open = graph_.values[value].inputs;
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
-    if (seen_[at] == question_) continue;
-    seen_[at] = question_;
+    if (seen_[at] == search_id_) continue;
+    seen_[at] = search_id_;
     if (layer_of_[at] != kNoLayer) {
       found.layers.push_back(layer_of_[at]);
       continue;
@@ -841,7 +841,7 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 }
 
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, QuantisedOrder store,
+                    const std::vector<ActualOnly>& rest, QuantisedOrder quantised_order,
                     const OrderedSide& actual, const OrderedSide& golden,
                     const LayerOptions& options) {
   Ordering ordering(report);
@@ -852,9 +852,9 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
   } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded, golden) &&
              !ordering.by_recorded(places, &LayerPlace::actual_recorded, actual) &&
              !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
-    if (store == QuantisedOrder::shuffled)
+    if (quantised_order == QuantisedOrder::shuffled)
       ordering.by_names();
-    else if (store == QuantisedOrder::actual && actual.keeps_order)
+    else if (quantised_order == QuantisedOrder::actual && actual.keeps_order)
       ordering.by_store_of_actual(places);
     else if (golden.keeps_order)
       ordering.by_store(places, &LayerPlace::golden_stored);
@@ -863,7 +863,7 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
     else
       ordering.by_names();
   }
-  if (store != QuantisedOrder::none && report.order == OrderSource::stored)
+  if (quantised_order != QuantisedOrder::none && report.order == OrderSource::stored)
     ordering.move_outputs_to_end();
   if (options.order) BTF_TRY(order_by_list(report, *options.order, options.order_path));
   note_missing(report);

@@ -56,7 +56,7 @@ class InputSearch {
   const LayerGraph& graph_;
   std::span<const std::uint64_t> layer_of_;
   std::vector<std::uint32_t> seen_;  // the number of the last search that visited the value
-  std::uint32_t question_ = 0;
+  std::uint32_t search_id_ = 0;
 };
 
 // The data flow of a TensorRT engine: a fused layer is one value, and reformats are skipped. It has
@@ -77,7 +77,7 @@ struct LayerPlace {
 
 // Which side stores the tensors of a quantised model in order of execution, so that the forms of a
 // tensor from which codes are computed precede those computed from codes. `shuffled`: a dump that
-// lost this order when its names went through a set.
+// lost this order when its names went through a Python set.
 enum class QuantisedOrder : std::uint8_t { none, actual, golden, shuffled };
 
 // A tensor that only actual has.
@@ -102,7 +102,7 @@ bool keeps_order(const TensorSet& set);
 // about the order and about inputs, and the outputs that only one side has. `rest`: tensors of
 // actual without a partner.
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
-                    const std::vector<ActualOnly>& rest, QuantisedOrder store,
+                    const std::vector<ActualOnly>& rest, QuantisedOrder quantised_order,
                     const OrderedSide& actual, const OrderedSide& golden,
                     const LayerOptions& options);
 

@@ -1,5 +1,5 @@
-// What a layer adds to the error of its inputs: rounding, a coarser type, or a fault; and whether
-// the layers that read it confirm its dump.
+// Weighs the elements that a spot check finds off: rounding, a coarser type, or a fault; and
+// whether the layers that read a value confirm its dump.
 #pragma once
 
 #include <cstdint>

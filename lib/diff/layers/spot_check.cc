@@ -14,7 +14,7 @@
 #include "network/evaluation.h"
 #include "network/node.h"
 #include "sets/names/match.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 namespace btf {
 namespace {

@@ -1,4 +1,5 @@
-// Recomputes elements of a layer from the inputs that the same run dumped, at several precisions.
+// One spot check: recomputes elements of one layer of one run from the inputs that the same run
+// dumped, at several precisions, and finds those that are off.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Spot checks of a whole run: which layers follow from their inputs, and in which precision the run
-// was computed.
+// The spot checks of a whole run, from the first checks (first_checks.h) to the state of each
+// layer: in which precision the run was computed, which layers follow from their inputs, and, by
+// own_error.h, whether what is off is a fault of the layer or of its dump.
 #pragma once
 
 #include <cstdint>

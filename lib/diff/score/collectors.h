@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "diff/pairs/rows.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/rows.h"
+#include "diff/sides/side.h"
 #include "kernels/compare/compare_runs.h"
 
 namespace btf {

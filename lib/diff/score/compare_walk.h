@@ -3,7 +3,7 @@
 #pragma once
 
 #include "btf/execution.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 #include "kernels/compare/compare.h"
 
 namespace btf {

@@ -9,8 +9,8 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "diff/pairs/tensor_pairs.h"
-#include "formats/io/names.h"
+#include "diff/sides/tensor_pairs.h"
+#include "formats/io/file_names.h"
 #include "sets/pairs/explicit_pairs.h"
 
 namespace btf {
@@ -228,8 +228,9 @@ Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const Tens
     return pair.actual && pair.golden && !pair.tier;
   };
   if (!requested_.tensors || (options.map.empty() && std::ranges::any_of(all, equal))) return false;
-  BTF_ASSIGN(const PairSelection picked, PairSelection::of(*requested_.tensors, TensorSet::of(actual),
-                                             TensorSet::of(golden), of_sets));
+  BTF_ASSIGN(const PairSelection picked,
+             PairSelection::of(*requested_.tensors, TensorSet::of(actual), TensorSet::of(golden),
+                               of_sets));
   BTF_ASSIGN(std::vector<TensorPair> pairs,
              picked_pairs(actual, golden, options, picked, std::move(all)));
   set_pairs(std::move(pairs), options);

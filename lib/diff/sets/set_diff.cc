@@ -13,12 +13,13 @@
 
 #include "btf/try.h"
 #include "core/resources.h"
-#include "diff/pairs/tensor_pairs.h"
 #include "diff/sets/file_pairs.h"
 #include "diff/sets/pair_preparation.h"
+#include "diff/sides/tensor_pairs.h"
 #include "elements/cast.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "kernels/compare/compare_runs.h"
+#include "sets/pairs/pair_queue.h"
 #include "sets/pairs/pairs.h"
 
 namespace btf {

@@ -26,7 +26,7 @@
 #include "btf/output.h"
 #include "btf/try.h"
 #include "core/numbers.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 namespace btf {
 namespace {
@@ -669,7 +669,7 @@ std::optional<std::string> overwritten(const std::string& output,
   return std::nullopt;
 }
 
-bool is_file_already(const std::string& output) { return output_identity(output).has_value(); }
+bool output_exists(const std::string& output) { return output_identity(output).has_value(); }
 
 bool same_output(const std::string& one, const std::string& other) {
   return same_place(one, other);

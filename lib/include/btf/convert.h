@@ -1,4 +1,5 @@
-// HEAD convert.h
+// Converts tensors to another layout, dtype, dims, sparsity or file format, from file to file and
+// in memory.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,6 @@
 #include "btf/tensor_spec.h"
 
 namespace btf {
-
-// Converts tensors to another layout, dtype, dims, sparsity or file format, from file to file and
-// in memory.
-
-class TensorSet;
 
 // A number of elements of a tensor, or a percentage of them.
 struct LossLimit {

@@ -1,5 +1,6 @@
 // Comparison of two tensors, and of the tensors of two files: whether they are the same within a
-// tolerance, and if not, where, by how much and why. Sets of files: btf/set_diff.h.
+// tolerance, and if not, where, by how much and why. Two tensors in memory give one TensorDiff;
+// files and sets (btf/set_diff.h) give a bool, and a TensorDiff for each pair to a sink.
 #pragma once
 
 #include <cstdint>
@@ -147,9 +148,9 @@ BTF_API std::span<const Named<Cause>> cause_names();
 BTF_API std::string_view cause_name(Cause cause);
 
 // The evidence of Cause::shape begins with this, followed by the edit: "squeeze", "reshape",
-// "permute 0,3,1,2", or two of them ("permute 2,0,1 and squeeze"). In noisy data it goes on with
-// ", then actual = 2 x golden" if there is such a factor, and with ", but for noise of 0.01 rms:
-// correlation 0.99995 over 1000 elements".
+// "permute 0,3,1,2", or two of them ("permute 2,0,1 and squeeze"). In noisy data, ", then actual =
+// 2 x golden" follows if there is such a factor, and then ", but for noise of 0.01 rms: correlation
+// 0.99995 over 1000 elements".
 inline constexpr std::string_view kEqualAfter = "equal after ";
 // The evidence of any other cause begins with this if the dims differ: the cause was found after
 // giving actual's elements golden's dims, in row-major order.
@@ -210,7 +211,7 @@ struct TensorDiff {
   std::string note{};  // for a missing tensor: a similar name on the other side
   DiffResult result = DiffResult::same;
   std::string reason;            // why they differ, if not by values: shape, dtype, layout, missing
-  std::optional<Error> error{};  // set for trouble, and then nothing below is
+  std::optional<Error> error{};  // set for trouble; the members below are then not set
   Tolerance tolerance;           // as applied to this pair: `close` has become numbers
   std::vector<CriterionResult> criteria;  // every criterion that was judged
   std::uint64_t compared = 0;             // elements
@@ -291,6 +292,8 @@ using PickTensors =
     std::function<Result<std::vector<std::uint64_t>>(std::span<const PlannedTensor> pairs)>;
 
 // The defaults compare every tensor exactly, values only, and look for the cause of a difference.
+// Tensors are selected and paired by `actual_tensors`, `golden_tensors`, `pair_by` and `map`, or by
+// `pairs` in place of all four. SetDiffOptions has its own members for that and leaves these unset.
 struct DiffOptions {
   // Default: equal numbers only.
   Tolerance tolerance{};
@@ -308,7 +311,7 @@ struct DiffOptions {
   PairBy pair_by = PairBy::automatic;
   // Pairs of names. They take precedence over all other ways to match names.
   NameMap map{};
-  // Exactly these pairs, in this order. If set, the selections above and `pair_by` are ignored.
+  // Exactly these pairs, in this order. If set, the four members above are ignored.
   std::optional<std::vector<TensorPair>> pairs{};
   // Permutes the dims of actual. Tensors of another rank are left as they are.
   std::optional<Permute> permute{};

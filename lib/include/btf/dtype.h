@@ -1,4 +1,4 @@
-// HEAD dtype.h
+// The element types (dtypes), and single elements as text and as numbers (docs/dtypes.md).
 #pragma once
 
 #include <array>
@@ -11,8 +11,6 @@
 #include "btf/error.h"
 
 namespace btf {
-
-// The element types. One row each; everything else about a type is computed from its row.
 
 // A value of an enum with its name in options, reports and other languages.
 template <typename Value>
@@ -76,11 +74,12 @@ struct Closeness {
   double atol = 0;
 };
 
+// The row of a dtype. Everything else about the dtype is computed from it.
 struct DTypeInfo {
   DType dtype{};
   std::string_view name;                    // ml_dtypes' and NumPy's name
   std::array<std::string_view, 6> aliases;  // of trtexec, TFRT and safetensors, in lower case
-  std::uint8_t bits = 0;
+  std::uint8_t bits = 0;                    // 4, 8, 16, 32 or 64
   NumberKind kind{};
   FloatGeometry fp{};  // floating only
   Closeness close{};   // 0 for integers
@@ -94,8 +93,10 @@ struct DTypeInfo {
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }
   constexpr bool extension() const { return code() >= 128; }
   constexpr bool floating() const { return kind == NumberKind::floating; }
+  // True if two elements share a byte.
+  constexpr bool half_byte() const { return bits == 4; }
   // Bytes that an element takes in a work buffer, where 4-bit elements take one byte each.
-  constexpr std::size_t buffer_bytes() const { return bits < 8 ? 1 : bits / 8U; }
+  constexpr std::size_t buffer_bytes() const { return half_byte() ? 1 : bits / 8U; }
 };
 
 // All rows, in the order of their codes.

@@ -29,7 +29,8 @@ struct CooParts {
   std::uint64_t values_offset = 0;   // dtype values[nnz]
 };
 
-// What the header of a tensor says. Offsets and sizes are in bytes.
+// What the header of a tensor says. Offsets and sizes are in bytes. Of a tensor that can be used,
+// dtype and layout are set, and either `storage` (dense) or `coo` (sparse).
 struct TensorInfo {
   std::uint64_t index = 0;  // in the file
   // The name in the file or, without one, a name made from that of the file: with "#2" for tensor 2

@@ -20,11 +20,12 @@
 
 namespace btf {
 
-// Which scales a network's tensors take in a type of few codes, and what that costs.
+// Types with a scale: which scales a network's tensors get, and what that costs. What is measured
+// for float16 and bfloat16 follows below.
 
 // Returns true for the types that fit() gives a scale: signed ones of 8 bits or fewer. The code of
 // a number x is x / scale, rounded to nearest even and clamped; there is no zero point.
-BTF_API bool fits_by_scale(DType dtype);
+BTF_API bool needs_scale(DType dtype);
 
 // Which magnitude the largest code stands for.
 enum class FitScaleMethod : std::uint8_t {
@@ -118,7 +119,7 @@ BTF_API std::span<const Named<FitScaling>> fit_scalings();
 BTF_API std::string_view fit_scaling_name(FitScaling state);
 
 struct FitOptions {
-  // Types to judge: float16, bfloat16, and those of fits_by_scale().
+  // Types to judge: float16, bfloat16, and those of needs_scale().
   std::vector<DType> dtypes{DType::float16};
   // Path of an ONNX model with its weights. Unset: tensors are measured and no layer is judged.
   std::optional<std::string> graph{};

@@ -1,6 +1,10 @@
 // Which layer of a network broke first? Two sets of dumped tensors are paired by name, put into the
 // order of execution, measured pair by pair, and judged: each layer by how much of its error its
 // inputs do not explain (docs/layers.md).
+//
+// compare_layers() does all of it. judge_layers() judges a report again by other limits.
+// measure_layers() and judge_measured() divide the work among processes (btf/part.h).
+// read_statistics() and compare_statistics() are for dumps without elements.
 #pragma once
 
 #include <array>
@@ -308,7 +312,7 @@ struct ComputeRule {
 
 // Limits by which layers are judged. The defaults suit healthy runs of real engines in any
 // precision (docs/layers.md, section 8); change them for a network that you know.
-struct JudgeLayers {
+struct LayerLimits {
   // The dtype that the device computes in. Unset: the one that an engine's layer list, or the
   // dumped numbers themselves, show.
   std::optional<DType> compute{};
@@ -350,7 +354,7 @@ struct LayerOptions {
   std::optional<std::string> actual_graph{};
   // The dtype in which the device sums products. Unset: float32.
   std::optional<DType> accumulate{};
-  JudgeLayers judge{};
+  LayerLimits judge{};
   // Looks for the cause of each root and of each wrong dump.
   bool hints = true;
   // The next four are those of DiffOptions: codes are measured as the numbers that they stand for.
@@ -366,8 +370,9 @@ struct LayerOptions {
 };
 
 // Compares two runs layer by layer. `baseline` is a correct run in the device's precision,
-// `expected` the outputs of a run without dumps; both may be nullptr. An error if nothing is
-// paired, or if an input as a whole cannot be read.
+// `expected` the outputs of a run without dumps; both may be nullptr. The sets open and close their
+// files as they are read, and members get the options' specs (TensorSet::open_as()). An error if
+// nothing is paired, or if an input as a whole cannot be read.
 BTF_API Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden,
                                            TensorSet* baseline, TensorSet* expected,
                                            const LayerOptions& options);
@@ -378,13 +383,13 @@ BTF_API Status order_by_list(LayerReport& report, std::string_view text, const s
 
 // Judges a report by its figures and its order alone, and sets the verdict and the members of each
 // layer that depend on it.
-BTF_API void judge_layers(LayerReport& report, const JudgeLayers& options);
+BTF_API void judge_layers(LayerReport& report, const LayerLimits& options);
 
 // A fraction as verdicts write it: "5.2 %", "0.00031 %".
 BTF_API std::string percent_text(double part);
 
 // Returns true if a program that uses the report as a gate should pass.
-BTF_API bool all_well(const LayerReport& report, const JudgeLayers& options);
+BTF_API bool all_well(const LayerReport& report, const LayerLimits& options);
 
 // --- Several processes that measure the layers of one comparison (docs/scaling.md) ---
 

@@ -1,4 +1,5 @@
-// HEAD layout.h
+// How the elements of a dense tensor are arranged in memory: dims, layouts and what TensorRT
+// supports of them, strides, and views of tensors in memory (docs/layouts.md).
 #pragma once
 
 #include <array>
@@ -15,9 +16,6 @@
 #include "btf/error.h"
 
 namespace btf {
-
-// How the elements of a dense tensor are arranged in memory. A layout is a row of a table;
-// resolve() applies it to dims, and from there on everything works on strides.
 
 using Dims = std::vector<std::uint64_t>;
 
@@ -71,6 +69,7 @@ struct TensorRtSupport {
   std::uint8_t count = 0;
 };
 
+// The row of a layout. resolve() applies it to dims; from there on everything works on strides.
 struct LayoutSpec {
   Layout layout{};
   std::string_view name;                      // TensorRT's enumerator
@@ -78,8 +77,8 @@ struct LayoutSpec {
   Placement placement{};
   std::uint8_t vector_dim = 0;  // counted from the end: 3 is C of [.., C, H, W]; 0 if there is none
   std::uint8_t lanes = 1;       // adjacent elements of the vector dim
-  std::uint8_t pitch_bytes =
-      0;  // rows (the dim before the innermost group) start at multiples of it
+  // Rows (the dim before the innermost group) start at multiples of this.
+  std::uint8_t pitch_bytes = 0;
   std::uint8_t min_rank = 0;
   bool image = false;      // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
   std::string_view dla{};  // "orin" or "xavier" if one name has two pitches

@@ -25,7 +25,7 @@ BTF_API bool compressed_by_name(std::string_view output);
 
 // Returns true for names such as "x.bin", whose extension belongs to no format. BTF is written
 // there unless the options give a format.
-BTF_API bool has_unknown_ending(std::string_view output);
+BTF_API bool has_unknown_extension(std::string_view output);
 
 // Checks, without changing anything, whether an output can be written. "-" is stdout. /dev/stdout,
 // /dev/fd/N and files that are not regular (pipes, devices) are written in place, after what is
@@ -40,7 +40,7 @@ BTF_API std::optional<std::string> overwritten(const std::string& output,
                                                std::span<const std::string> inputs);
 
 // Returns true if the output would replace an existing file (other than a pipe or a device).
-BTF_API bool is_file_already(const std::string& output);
+BTF_API bool output_exists(const std::string& output);
 
 // Returns true if both name the same output, whether it exists or not. Symbolic links are followed.
 // Hard links of one file are different outputs, since each name is replaced on its own.

@@ -1,5 +1,16 @@
 // Commands that several processes or machines share: the plan that divides the work, and the files
 // that hold what each process has found (docs/scaling.md).
+//
+// Each process, with the same sets and options:
+//   SetDiffOptions::pick       numbers of its pairs: shards_of_pairs(), and plan_digest() for the
+//   head PartWriter::create()       its part PartWriter::add()          part_line() of each pair,
+//   as a SetDiffSink receives it PartWriter::finish()
+// One process afterwards:
+//   Parts::open()              checks that the parts are whole and belong together
+//   Parts::each_pair()         all pairs, in the order of a single run
+// For layers and fit, each process calls measure_layers() or measure_fit() with a share that writes
+// what it takes; afterwards judge_measured() gets the share of read_measured_layers() or
+// read_measured_fit(), which reads all parts.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 namespace btf {
 
 // The indices begin, begin + step, ... below `end` of one dim: ceil((end - begin) / step) of them.
-// Must hold: begin <= end <= the dim, step >= 1.
+// Requires begin <= end <= the dim, and step >= 1.
 struct DimRange {
   std::uint64_t begin = 0;
   std::optional<std::uint64_t> end{};  // unset: to the end of the dim

@@ -206,7 +206,7 @@ BTF_API LayerReport with_names(LayerReport report, const MemberNames& names);
 struct LayerRun {
   std::string actual{};  // paths
   std::string golden{};
-  JudgeLayers judge{};
+  LayerLimits judge{};
   bool searched = false;              // causes were looked for
   std::vector<std::string> scales{};  // options that give scales, as they were written
   std::vector<std::string> others{};  // files of both sides that hold no tensors

@@ -69,7 +69,9 @@ struct SetDiffSide {
 
 // A pair before it is compared.
 struct PlannedPair {
-  std::string_view name;  // see FilePair; empty if the sets are two files. Valid during PickPairs
+  // See FilePair; empty if the sets are two files. Refers to a text that is valid only while the
+  // function that receives the pair runs.
+  std::string_view name;
   std::uint64_t actual_bytes = 0;  // size of the file; 0 if there is none
   std::uint64_t golden_bytes = 0;
   std::uint64_t bytes = 0;  // to be read from both sides
@@ -80,7 +82,8 @@ using PickPairs =
     std::function<Result<std::vector<std::uint64_t>>(std::span<const PlannedPair> pairs)>;
 
 struct SetDiffOptions {
-  // Options for every pair of files. Leave its selections and pairs empty and use those below.
+  // Options for every pair of files. Its `actual_tensors`, `golden_tensors`, `pairs` and `pick`
+  // must be unset: members below take their place.
   DiffOptions each{};
   SetDiffSide actual{};
   SetDiffSide golden{};
@@ -159,9 +162,13 @@ struct ComparedFiles {
   DiffOptions options{};
 };
 
-// Receives the results of a comparison. All members are called on the caller's thread: found(),
-// then for each pair begin(), take() for each of its tensors, and end(); last again() and, if that
-// returns a pair, files().
+// Receives the results of a comparison. All members are called on the caller's thread, in this
+// order:
+//   found()                           once
+//   begin(), take()..., end()         for each pair of files; take() for each pair of its tensors
+//   again()                           once, after the last pair
+//   files()                           if again() returned a pair: its files, opened once more
+// SetDiffResult in btf/report.h is a sink that keeps everything in memory.
 class BTF_API SetDiffSink {
  public:
   virtual ~SetDiffSink();

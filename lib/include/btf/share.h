@@ -26,7 +26,8 @@ struct FileState {
 
 // Decides which items a process measures, and holds the measurements of all others. `Planned`
 // describes an item before it is measured, `Measured` holds its result. Items are numbered as they
-// are passed to plan(). All members are called on the caller's thread.
+// are passed to plan(). All members are called on the caller's thread: plan() once, then for each
+// item is_own() and, by its answer, take() after it was measured, or known().
 template <typename Planned, typename Measured>
 class ItemShare {
  public:

@@ -1,5 +1,6 @@
 // Returns the error of an expression to the caller: BTF_TRY(expression) for a Status, and
-// BTF_ASSIGN(declaration, expression) for a Result whose value is needed.
+// BTF_ASSIGN(declaration, expression) for a Result whose value is needed. BTF_ASSIGN is three
+// statements, so it needs braces after `if` and `for`.
 #pragma once
 
 #include <utility>

@@ -13,7 +13,7 @@ inline constexpr std::size_t kFewCodes = 16;
 
 // Types of 4 bits, and bool, of which any byte but 0 is 1.
 constexpr bool has_few_codes(const DTypeInfo& row) {
-  return row.bits < 8 || row.kind == NumberKind::boolean;
+  return row.half_byte() || row.kind == NumberKind::boolean;
 }
 
 // The result of each code.

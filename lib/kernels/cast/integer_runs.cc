@@ -88,11 +88,11 @@ class IntegerCast {
     const hn::RebindToUnsigned<decltype(kFrom)> words;
     if constexpr (sizeof(Source) > sizeof(Target)) {
       auto codes = hn::TruncateTo(bits, hn::BitCast(words, inside));
-      if constexpr (kRowOf<To>.bits < 8) codes = hn::And(codes, hn::Set(bits, kMask));
+      if constexpr (kRowOf<To>.half_byte()) codes = hn::And(codes, hn::Set(bits, kMask));
       hn::StoreU(codes, bits, to);
     } else {
       auto codes = hn::BitCast(bits, widened<sizeof(Target)>(kFrom, inside));
-      if constexpr (kRowOf<To>.bits < 8) codes = hn::And(codes, hn::Set(bits, kMask));
+      if constexpr (kRowOf<To>.half_byte()) codes = hn::And(codes, hn::Set(bits, kMask));
       hn::StoreU(codes, bits, to);
     }
   }
@@ -158,7 +158,7 @@ IntegerTally cast_integers(const std::byte* source, std::byte* target, std::size
 
 template <DType From, DType To>
 constexpr IntegerRunFn row() {
-  if constexpr (From != To && is_integer(kRowOf<From>) && kRowOf<From>.bits >= 8 &&
+  if constexpr (From != To && is_integer(kRowOf<From>) && !kRowOf<From>.half_byte() &&
                 is_integer(kRowOf<To>))
     return cast_integers<From, To>;
   else

@@ -23,7 +23,7 @@ enum class ErrorPropagation : std::uint8_t {
   none,      // the result has no float of the inputs: Shape, ArgMax
   moved,     // the result has numbers of the first input, or between them
   joined,    // the result has numbers of all inputs: Concat
-  places,    // by elements at the same place: Operator::at_places()
+  places,    // elementwise, after broadcasting: Operator::at_places()
   groups,    // by the elements of a group: Operator::of_group()
   products,  // sums of products of the first two inputs (Einsum: of all), terms() each
   windows,   // means of terms() numbers of the first input

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._types import DType, NumPyArray
 
 ROWS = {row.name: row for row in _btf.dtypes()}
-_PACKED = ("int4", "uint4", "float4_e2m1fn")  # two elements in a byte
+_PACKED = {row.name for row in _btf.dtypes() if row.bits == 4}  # two elements in a byte
 
 
 def name_of(dtype: DType) -> str | None:

@@ -66,7 +66,7 @@ std::vector<ComputeRule> compute_rules(const nb::dict& given) {
 
 LayerOptions layer_options(const nb::dict& given, std::optional<std::string>& baseline) {
   LayerOptions options;
-  JudgeLayers& judge = options.judge;
+  LayerLimits& judge = options.judge;
   for (const auto& [key, argument] : given) {
     if (argument.is_none()) continue;
     const auto name = nb::cast<std::string>(key);

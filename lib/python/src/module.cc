@@ -53,9 +53,9 @@ Resolved resolved(const std::string& layout, const Dims& dims, const std::string
 // Converts numbers of elements to numbers of bytes; unset if an element is not a whole number of
 // bytes.
 std::optional<Dims> in_bytes(const Resolved& self, Dims numbers) {
-  const unsigned bits = info(self.dtype).bits;
-  if (bits < 8) return std::nullopt;
-  for (std::uint64_t& number : numbers) number *= bits / 8;
+  const DTypeInfo& row = info(self.dtype);
+  if (row.half_byte()) return std::nullopt;
+  for (std::uint64_t& number : numbers) number *= row.buffer_bytes();
   return numbers;
 }
 

@@ -59,7 +59,7 @@ bool stands_plainly(const TensorInfo& tensor) {
     return false;
   const DTypeInfo& dtype = info(*tensor.dtype);
   const StridedLayout& storage = *tensor.storage;
-  if (dtype.bits < 8 || spec(*tensor.layout).shuffled() || storage.split || storage.padded() ||
+  if (dtype.half_byte() || spec(*tensor.layout).shuffled() || storage.split || storage.padded() ||
       tensor.data_bytes != storage_bytes(storage, *tensor.dtype))
     return false;
   std::uint64_t stride = 1;
@@ -233,7 +233,7 @@ Result<Dims> mapped_strides(const TensorFile& file, const TensorInfo& tensor) {
     return fail(ErrorCode::unsupported, "its elements cannot be mapped: " + why);
   };
   if (file.compressed() || tensor.deflated()) return refuse("they are compressed");
-  if (!tensor.known() || !tensor.storage || info(*tensor.dtype).bits < 8)
+  if (!tensor.known() || !tensor.storage || info(*tensor.dtype).half_byte())
     return refuse("they do not stand one by one");
   BTF_ASSIGN(const ByteSource* const elements, file.elements(tensor.index));
   if (elements != &file.source())

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 namespace btf {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "btf/diff.h"
 #include "btf/tensor_set.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 namespace btf {
 

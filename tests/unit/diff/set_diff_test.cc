@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "btf/tensor_set.h"
-#include "sets/pairs/pairs.h"
+#include "sets/pairs/pair_queue.h"
 #include "support/btf_bytes.h"
 #include "support/diff_pair.h"
 #include "support/said.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/said.h"

@@ -266,11 +266,11 @@ TEST_CASE("output: one file by whatever name") {
   for (const char* const name : {"a", "hard", "soft"}) {
     INFO(name);
     CHECK(btf::overwritten(dir / name, inputs) == dir / "a");
-    CHECK(btf::is_file_already(dir / name));
+    CHECK(btf::output_exists(dir / name));
   }
   CHECK_FALSE(btf::overwritten(dir / "new", inputs));
-  CHECK_FALSE(btf::is_file_already(dir / "to_new"));
-  CHECK_FALSE(btf::is_file_already("/dev/null"));
+  CHECK_FALSE(btf::output_exists(dir / "to_new"));
+  CHECK_FALSE(btf::output_exists("/dev/null"));
   const std::vector<std::string> null{"/dev/null"};
   CHECK_FALSE(btf::overwritten("/dev/null", null));
   CHECK(btf::same_output(dir / "soft", dir / "a"));

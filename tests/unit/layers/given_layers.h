@@ -53,7 +53,7 @@ inline btf::LayerReport graph(const std::vector<double>& errors) {
   return report;
 }
 
-inline btf::VerdictKind judged(btf::LayerReport& report, const btf::JudgeLayers& options = {}) {
+inline btf::VerdictKind judged(btf::LayerReport& report, const btf::LayerLimits& options = {}) {
   btf::judge_layers(report, options);
   return report.verdict.kind;
 }

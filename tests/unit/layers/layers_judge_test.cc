@@ -9,8 +9,8 @@
 #include "btf/layers.h"
 #include "unit/layers/given_layers.h"
 
-using btf::JudgeLayers;
 using btf::Layer;
+using btf::LayerLimits;
 using btf::LayerReport;
 using btf::LayerState;
 using btf::VerdictKind;

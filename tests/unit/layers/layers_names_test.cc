@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sets/names/match.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 using btf::PairTier;
 

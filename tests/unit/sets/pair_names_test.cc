@@ -13,7 +13,7 @@
 #include "btf/diff.h"
 #include "btf/tensor_set.h"
 #include "btf/write.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 #include "sets/pairs/pairs.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"

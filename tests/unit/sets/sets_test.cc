@@ -15,7 +15,7 @@
 #include "btf/convert.h"
 #include "btf/tensor_set.h"
 #include "btf/tensor_spec.h"
-#include "convert/convert_file.h"
+#include "convert/convert_set.h"
 #include "diff/layers/measure.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_source.h"

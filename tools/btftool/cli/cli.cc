@@ -77,7 +77,7 @@ class ConvertArguments final : public Subcommand {
 
  private:
   ConvertCommand command_;
-  RawConvertOptions words_;
+  ConvertOptionTexts words_;
   std::optional<std::string> output_;
 };
 

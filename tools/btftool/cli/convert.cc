@@ -276,7 +276,7 @@ std::size_t find_colon(const std::string& word) {
 }
 
 // Sets dtype and layout. Both options also take trtexec's notation for both at once, "fp16:hwc8".
-void set_target(const RawConvertOptions& words, btf::ConvertOptions& options) {
+void set_target(const ConvertOptionTexts& words, btf::ConvertOptions& options) {
   const auto set = [&](auto& target, auto value) {
     if (target && *target != value)
       throw OptionError("'" + *words.dtype + "' and '" + *words.layout + "' contradict each other");
@@ -303,7 +303,7 @@ std::int64_t parse_zero_point(const std::string& text) {
   return *value;
 }
 
-void finish_scales(const RawConvertOptions& words, btf::Quantization& scales) {
+void finish_scales(const ConvertOptionTexts& words, btf::Quantization& scales) {
   scales.automatic = words.scale == "auto";
   if (words.scale && !scales.automatic) {
     scales.scale = parse_real(*words.scale);
@@ -334,7 +334,7 @@ btf::LossLimit parse_loss_limit(const std::string& option, const std::string& te
   return limit;
 }
 
-void finish_limits(const RawConvertOptions& words, btf::LossLimits& limits) {
+void finish_limits(const ConvertOptionTexts& words, btf::LossLimits& limits) {
   if (words.max_zero) limits.zero = parse_loss_limit("--max-zero", *words.max_zero);
   if (words.max_overflow) limits.overflow = parse_loss_limit("--max-overflow", *words.max_overflow);
   if (!words.min_snr) return;
@@ -372,7 +372,7 @@ bool many_outputs(const ConvertCommand& command) {
 
 // Returns the format of the output, or an empty string if each of several outputs keeps that of its
 // input.
-std::string_view finish_formats(const RawConvertOptions& words, ConvertCommand& command) {
+std::string_view finish_formats(const ConvertOptionTexts& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   command.open = words.input.finish("--input-spec");
   command.open.listed = command.listed;
@@ -454,7 +454,7 @@ void finish_edits(const CLI::App& app, std::vector<btf::Edit>& edits) {
   }
 }
 
-void declare_target(CLI::App& app, RawConvertOptions& words) {
+void declare_target(CLI::App& app, ConvertOptionTexts& words) {
   add_text(app, "--dtype", words.dtype, "T", "dtype of the result: fp16, int8, fp8, ...");
   add_text(app, "--layout", words.layout, "L",
            "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
@@ -491,7 +491,7 @@ void declare_tensors(CLI::App& app, ConvertCommand& command) {
 }
 
 // Options for values that do not fit the dtype, and for the loss that is accepted.
-void declare_losses(CLI::App& app, btf::CastPolicy& policy, RawConvertOptions& words) {
+void declare_losses(CLI::App& app, btf::CastPolicy& policy, ConvertOptionTexts& words) {
   add_choice(app, "--overflow", policy.overflow, btf::overflow_names(),
              "what to do with values outside the range of the dtype");
   add_choice(app, "--round", policy.rounding, btf::rounding_names(),
@@ -505,7 +505,7 @@ void declare_losses(CLI::App& app, btf::CastPolicy& policy, RawConvertOptions& w
            "fail if the signal-to-noise ratio of a tensor is below D decibels: 30dB");
 }
 
-void declare_scales(CLI::App& app, btf::Quantization& scales, RawConvertOptions& words) {
+void declare_scales(CLI::App& app, btf::Quantization& scales, ConvertOptionTexts& words) {
   add_text(app, "--scale", words.scale, "S|auto", "quantise, or dequantise: q = round(x / S) + Z");
   add_text(app, "--scale-axis", words.scale_axis, "A",
            "with --scale auto: a scale for each index of dim A");
@@ -535,7 +535,7 @@ void declare_records(CLI::App& app, btf::ConvertOptions& options) {
                ".npy, .npz, Polygraphy: write dtypes that NumPy lacks as\nunsigned integers");
 }
 
-void declare_formats(CLI::App& app, RawConvertOptions& words) {
+void declare_formats(CLI::App& app, ConvertOptionTexts& words) {
   add_text(
       app, "--format", words.format, "F",
       "format of OUT, if it is not that of its extension: btf, npy,\nnpz, safetensors, tvm, onnx, "
@@ -547,7 +547,7 @@ void declare_formats(CLI::App& app, RawConvertOptions& words) {
   add_input_spec(app, words.input);
 }
 
-void declare_output(CLI::App& app, ConvertCommand& command, RawConvertOptions& words) {
+void declare_output(CLI::App& app, ConvertCommand& command, ConvertOptionTexts& words) {
   btf::ConvertOptions& options = command.convert;
   add_choice<std::optional<std::uint8_t>>(
       app, "--coo-code", options.coo_code,
@@ -573,7 +573,7 @@ void declare_output(CLI::App& app, ConvertCommand& command, RawConvertOptions& w
 
 }  // namespace
 
-void declare_convert(CLI::App& app, ConvertCommand& command, RawConvertOptions& words) {
+void declare_convert(CLI::App& app, ConvertCommand& command, ConvertOptionTexts& words) {
   btf::ConvertOptions& options = command.convert;
   options.snr_sample = btf::kSnrSample;
   declare_target(app, words);
@@ -595,7 +595,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, RawConvertOptions& 
       "  btftool convert --format npy all.btf arrays/");
 }
 
-void finish_convert(const CLI::App& app, const RawConvertOptions& words, ConvertCommand& command) {
+void finish_convert(const CLI::App& app, const ConvertOptionTexts& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   finish_edits(app, options.edits);
   set_target(words, options);

@@ -64,7 +64,7 @@ void check_blocks(const CLI::App& app);
 void add_scales(CLI::App& app, const ScaleOptions& options, const char* group);
 
 // Values that can only be interpreted once the whole command line is parsed.
-struct RawConvertOptions {
+struct ConvertOptionTexts {
   std::optional<std::string> dtype;
   std::optional<std::string> layout;
   std::string dla;
@@ -79,10 +79,10 @@ struct RawConvertOptions {
   std::optional<std::string> min_snr;
 };
 
-void declare_convert(CLI::App& app, ConvertCommand& command, RawConvertOptions& words);
+void declare_convert(CLI::App& app, ConvertCommand& command, ConvertOptionTexts& words);
 
 // Interprets these values and checks how options go together. The operands must be set in
 // `command`. Throws OptionError.
-void finish_convert(const CLI::App& app, const RawConvertOptions& words, ConvertCommand& command);
+void finish_convert(const CLI::App& app, const ConvertOptionTexts& words, ConvertCommand& command);
 
 }  // namespace btftool

@@ -41,7 +41,7 @@ void set_graph(LayersCommand& command, const std::string& path) {
 }
 
 // "fp16", "softmax*=fp32", or several of these with commas between them
-void add_compute(btf::JudgeLayers& judge, const std::string& text) {
+void add_compute(btf::LayerLimits& judge, const std::string& text) {
   for (const std::string_view word : split(text, ',')) {
     const std::size_t mark = word.rfind('=');
     const std::string_view type = mark == word.npos ? word : word.substr(mark + 1);
@@ -102,7 +102,7 @@ void declare_spot_checks(CLI::App& app, LayersCommand& command) {
 }
 
 void declare_judgement(CLI::App& app, LayersCommand& command) {
-  btf::JudgeLayers& judge = command.layers.judge;
+  btf::LayerLimits& judge = command.layers.judge;
   const char* group = "Judgement";
   add_repeated(
       app, "--compute", "[GLOB=]T", [&judge](const std::string& text) { add_compute(judge, text); },
@@ -228,7 +228,7 @@ void parse_dtypes(std::vector<btf::DType>& dtypes, const std::string& text) {
   dtypes.clear();
   for (const std::string_view word : split(text, ',')) {
     const btf::DType dtype = value_or_throw(btf::parse_dtype(word));
-    if (dtype != btf::DType::float16 && dtype != btf::DType::bfloat16 && !btf::fits_by_scale(dtype))
+    if (dtype != btf::DType::float16 && dtype != btf::DType::bfloat16 && !btf::needs_scale(dtype))
       throw OptionError(
           "--dtype takes float16, bfloat16 and signed dtypes of 8 bits or fewer such as int8 and "
           "fp8, not '" +
@@ -319,7 +319,7 @@ std::string emit_error(const FitCommand& command) {
       return "--emit and --html name the same file '" + emit.path + "'";
   if (command.fit.dtypes.size() > 1)
     return "--emit can be used with one --dtype only: a list is for one dtype";
-  const bool scaled = btf::fits_by_scale(command.fit.dtypes[0]);
+  const bool scaled = btf::needs_scale(command.fit.dtypes[0]);
   const std::string type(btf::info(command.fit.dtypes[0]).name);
   for (const FitListFile& emit : command.emit)
     if (btf::lists_scales(emit.form) != scaled)

@@ -102,7 +102,7 @@ class RunFiles {
       for (std::size_t k = i + 1; k < written_.size(); ++k) BTF_TRY(check_two(i, k));
     std::optional<std::vector<std::string>> in_sets;
     for (const OutputFile& output : written_) {
-      if (!btf::is_file_already(output.path)) continue;
+      if (!btf::output_exists(output.path)) continue;
       if (!in_sets) in_sets = paths_in_sets();
       const btf::Status status = check(output, *in_sets);
       if (status) continue;

@@ -256,7 +256,7 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
 
 void InspectJson::strides(const btf::TensorInfo& tensor) {
   const btf::StridedLayout& storage = *tensor.storage;
-  if (btf::info(*tensor.dtype).bits >= 8)
+  if (!btf::info(*tensor.dtype).half_byte())
     object_.add("strides_bytes", byte_strides(tensor));
   else
     object_.add_null("strides_bytes");
@@ -271,7 +271,7 @@ Json InspectJson::at(const InspectDetails& details) {
             {"value", json_value(*details.dtype, element.code)},
             {"code", btf::code_text(*details.dtype, element.code)},
             {"offset", element.offset ? json_number(*element.offset) : Json(nullptr)}};
-  if (btf::info(*details.dtype).bits < 8)
+  if (btf::info(*details.dtype).half_byte())
     json["nibble"] = !element.offset       ? Json(nullptr)
                      : element.high_nibble ? Json("high")
                                            : Json("low");

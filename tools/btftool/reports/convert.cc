@@ -193,7 +193,7 @@ std::optional<std::string> numpy_text(const btf::TensorReport& report, const std
 // Returns true if the extension is of no known format, so that other tools may misread the file.
 bool has_odd_ending(const std::string& path, const btf::ConvertOptions& options) {
   const bool has_format = !options.format.empty() || options.spec;
-  return !has_format && btf::has_unknown_ending(path) && !btf::is_standard_output(path);
+  return !has_format && btf::has_unknown_extension(path) && !btf::is_standard_output(path);
 }
 
 }  // namespace

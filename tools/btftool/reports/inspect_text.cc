@@ -407,7 +407,7 @@ void InspectText::strides(const btf::TensorInfo& tensor) {
   detail("stored as", btf::dims_text(storage.storage_shape()));
   detail("strides", btf::dims_text(storage.strides) + " elements, outermost first" +
                         (storage.split ? ", the vectorised dim from block to block" : " (DLPack)"));
-  if (btf::info(*tensor.dtype).bits >= 8)
+  if (!btf::info(*tensor.dtype).half_byte())
     detail("", btf::dims_text(byte_strides(tensor)) + " bytes, innermost first (NvMedia)");
   detail("", storage.vectorized_dim < 0
                  ? "not vectorised (TensorRT)"
@@ -445,9 +445,9 @@ void InspectText::at(const InspectDetails& details) {
   std::string where = "not stored";
   if (element.offset)
     where = fmt::format("byte {}{}", *element.offset,
-                        btf::info(*details.dtype).bits >= 8 ? ""
-                        : element.high_nibble               ? ", high nibble"
-                                                            : ", low nibble");
+                        !btf::info(*details.dtype).half_byte() ? ""
+                        : element.high_nibble                  ? ", high nibble"
+                                                               : ", low nibble");
   detail("at " + btf::dims_text(*details.at), btf::value_text(*details.dtype, element.code) + "  " +
                                                   btf::code_text(*details.dtype, element.code) +
                                                   "  " + where);

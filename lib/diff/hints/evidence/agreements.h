@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "diff/hints/evidence/search_context.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 
 namespace btf::hints {
 

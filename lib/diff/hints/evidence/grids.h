@@ -10,7 +10,7 @@
 
 #include "btf/dtype.h"
 #include "diff/hints/evidence/search_context.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 #include "kernels/compare/compare_runs.h"
 #include "kernels/number/steps.h"
 

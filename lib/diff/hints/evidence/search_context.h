@@ -14,7 +14,7 @@
 #include "btf/dtype.h"
 #include "btf/execution.h"
 #include "btf/layout.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 #include "kernels/compare/compare.h"
 #include "kernels/number/steps.h"
 

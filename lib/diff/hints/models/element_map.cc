@@ -12,7 +12,7 @@
 #include "btf/try.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/search_context.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 #include "elements/cast.h"
 #include "kernels/number/number.h"
 #include "kernels/number/widen.h"

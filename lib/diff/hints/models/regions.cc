@@ -9,7 +9,7 @@
 #include "core/numbers.h"
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/search_context.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 
 namespace btf::hints {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "diff/hints/evidence/agreements.h"
 #include "diff/hints/evidence/search_context.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 
 namespace btf::hints {
 

@@ -14,7 +14,7 @@
 #include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 #include "elements/cast.h"
 
 namespace btf::hints {

@@ -19,7 +19,7 @@
 #include "diff/hints/models/rearrangement.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 #include "elements/cast.h"
 #include "kernels/number/widen.h"
 

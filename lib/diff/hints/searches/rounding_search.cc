@@ -13,7 +13,7 @@
 #include "diff/hints/evidence/search_context.h"
 #include "diff/hints/models/element_map.h"
 #include "diff/hints/searches/searches.h"
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 #include "kernels/number/widen.h"
 
 namespace btf::hints {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 namespace btf {
 

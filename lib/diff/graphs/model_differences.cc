@@ -1,6 +1,6 @@
 // The nodes, inputs, outputs, operator sets and functions of a model as text that can be compared,
 // and their differences.
-#include "diff/models/model_differences.h"
+#include "diff/graphs/model_differences.h"
 
 #include <algorithm>
 #include <array>

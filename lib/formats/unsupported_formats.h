@@ -21,7 +21,7 @@ struct FileStart {
   std::string_view name;   // name of its content as given: "dir/x.npy" for "dir/x.npy.zst"
 };
 
-struct OtherKind {
+struct UnsupportedFormat {
   std::string_view what;    // "is ..."
   std::string_view advice;  // how to make a file that btftool reads
   std::size_t offset = 0;   // offset of the bytes that identify it
@@ -32,7 +32,7 @@ struct OtherKind {
   bool tensorless = false;
 };
 
-std::span<const OtherKind> other_kinds();
+std::span<const UnsupportedFormat> unsupported_formats();
 
 // A kind of text, recognised by what its first bytes contain; in JSON without tensors, a word.
 struct TextKind {
@@ -45,11 +45,12 @@ std::span<const TextKind> json_kinds();
 
 struct FoundKind {
   std::string text;         // "is ...; advice"
-  bool tensorless = false;  // see OtherKind
+  bool tensorless = false;  // see UnsupportedFormat
 };
 
 // The kind of a file by its first bytes, else by its extension; unset if it is none of these.
-Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::string_view path);
+Result<std::optional<FoundKind>> find_unsupported_format(const ByteSource& source,
+                                                         std::string_view path);
 
 // The kind of a placeholder for a file of any format: a Git LFS pointer, the answer of a server.
 Result<std::optional<FoundKind>> find_placeholder(const ByteSource& source);

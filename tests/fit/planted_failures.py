@@ -1,9 +1,9 @@
-"""What fails in a narrow type."""
+"""Planted nodes that fail in a narrow type."""
 
 import numpy as np
 from onnx import numpy_helper
 
-from parts import differ, hard
+from planting import differ, hard
 
 
 # What overflows.

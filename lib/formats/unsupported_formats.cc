@@ -1,6 +1,6 @@
 // Recognises files of other programs by magic numbers or by sizes, checksums and fields that agree,
 // and explains what to do with them.
-#include "formats/other_kinds.h"
+#include "formats/unsupported_formats.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/format_table.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/readers.h"
 #include "formats/tensor_file.h"
 
@@ -244,7 +244,7 @@ bool accompanies_tensors(const std::string& path, const OpenOptions& options) {
   if (tensorless) return true;
   const auto stand_in = find_placeholder(**source);
   if (!stand_in || *stand_in) return false;
-  const auto kind = find_other_kind(**source, path);
+  const auto kind = find_unsupported_format(**source, path);
   return kind && *kind && (*kind)->tensorless;
 }
 
@@ -305,7 +305,7 @@ FoundKind unread(std::string_view what, std::string_view advice, bool tensorless
           tensorless};
 }
 
-bool is_kind(const FileStart& start, const OtherKind& kind) {
+bool is_kind(const FileStart& start, const UnsupportedFormat& kind) {
   if (!kind.bytes.empty() && (start.bytes.size() < kind.offset ||
                               !start.bytes.substr(kind.offset).starts_with(kind.bytes)))
     return false;
@@ -437,10 +437,11 @@ Result<std::optional<FoundKind>> find_placeholder(const ByteSource& source) {
   return answer_of_server(text, whole, bytes);
 }
 
-Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::string_view path) {
+Result<std::optional<FoundKind>> find_unsupported_format(const ByteSource& source,
+                                                         std::string_view path) {
   BTF_ASSIGN(const std::string bytes, first_bytes(source));
   const FileStart start{bytes, source.size(), content_name(path)};
-  for (const OtherKind& kind : other_kinds())
+  for (const UnsupportedFormat& kind : unsupported_formats())
     if (is_kind(start, kind)) return unread(kind.what, kind.advice, kind.tensorless);
   // A file called .btf is a bad BTF file. So is a short file of white space unless its name says
   // that it is text, since a BTF file of 9 to 13 tensors begins with white space.
@@ -568,7 +569,7 @@ constexpr bool kHasNone = true;
 
 // The first match wins.
 // clang-format off
-constexpr auto kKinds = std::to_array<OtherKind>({
+constexpr auto kKinds = std::to_array<UnsupportedFormat>({
     {"an HDF5 file",                        kHdf5,             0, "\x89HDF\r\n\x1a\n"sv},
     {"a PNG image",                         kArrays,           0, "\x89PNG\r\n\x1a\n"sv, {}, nullptr, kHasNone},
     {"a JPEG image",                        kArrays,           0, "\xff\xd8\xff"sv, {}, nullptr, kHasNone},
@@ -682,7 +683,7 @@ constexpr auto kJsonKinds = std::to_array<TextKind>({
 
 }  // namespace
 
-std::span<const OtherKind> other_kinds() { return kKinds; }
+std::span<const UnsupportedFormat> unsupported_formats() { return kKinds; }
 std::span<const TextKind> text_kinds() { return kTexts; }
 std::span<const TextKind> json_kinds() { return kJsonKinds; }
 

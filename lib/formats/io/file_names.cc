@@ -1,4 +1,4 @@
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 
 #include <xxhash.h>
 

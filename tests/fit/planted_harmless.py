@@ -1,8 +1,8 @@
-"""What looks as if it failed in a narrow type, and does not."""
+"""Planted nodes that look as if they failed in a narrow type, and do not."""
 
 import numpy as np
 
-from parts import differ, harmless
+from planting import differ, harmless
 
 
 @harmless

@@ -59,6 +59,10 @@ struct TierRow {
 // In the order in which they are tried; rows of one tier are adjacent.
 std::span<const TierRow> tier_rows();
 
+// A name from a file name: btftool writes %2f and the like for characters that file names cannot
+// have.
+std::string percent_decoded(std::string_view name);
+
 // The name without what dumping programs add around it.
 std::string stem_of(std::string_view name);
 

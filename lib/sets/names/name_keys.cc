@@ -1,4 +1,4 @@
-#include "sets/names/names.h"
+#include "sets/names/name_keys.h"
 
 #include <algorithm>
 #include <array>
@@ -393,7 +393,7 @@ std::string tail_key(const NameForms& name) {
   return key;
 }
 
-std::string same_name(std::string_view name) { return std::string(name); }
+std::string whole_name(std::string_view name) { return std::string(name); }
 
 constexpr auto kTiers = std::to_array<TierRow>({
     {PairTier::exact, exact_key},
@@ -406,7 +406,7 @@ constexpr auto kTiers = std::to_array<TierRow>({
     {PairTier::tail, tail_key<2>},
 });
 
-constexpr auto kPrefixKeys = std::to_array<NameKey>({same_name, stem_of});
+constexpr auto kPrefixKeys = std::to_array<NameKey>({whole_name, stem_of});
 
 constexpr std::string_view kCut = "...";
 
@@ -443,21 +443,24 @@ std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
 
 std::span<const TierRow> tier_rows() { return kTiers; }
 
-std::string stem_of(std::string_view name) {
-  // Files that btftool unpacks have %2f for characters that file names cannot have.
-  std::string plain;
-  for (std::size_t i = 0; i < name.size(); ++i) {
+std::string percent_decoded(std::string_view name) {
+  std::string text;
+  for (std::size_t at = 0; at < name.size(); ++at) {
     unsigned code = 0;
-    const char* const end = name.data() + std::min(i + 3, name.size());
-    if (name[i] == '%' && i + 2 < name.size() &&
-        std::from_chars(name.data() + i + 1, end, code, 16).ptr == end) {
-      plain += static_cast<char>(code);
-      i += 2;
+    const std::string_view hex = name.substr(at + 1, 2);
+    if (name[at] == '%' && hex.size() == 2 &&
+        std::from_chars(hex.data(), hex.data() + 2, code, 16).ptr == hex.data() + 2) {
+      text += static_cast<char>(code);
+      at += 2;
     } else {
-      plain += name[i];
+      text += name[at];
     }
   }
-  return std::string(stem(without_time(plain)));
+  return text;
+}
+
+std::string stem_of(std::string_view name) {
+  return std::string(stem(without_time(percent_decoded(name))));
 }
 
 NameForms forms_of(std::string_view name) {

@@ -1,4 +1,4 @@
-#include "diff/pairs/tensor_pairs.h"
+#include "diff/sides/tensor_pairs.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "diff/pairs/rows.h"
+#include "diff/sides/rows.h"
 
 #include <algorithm>
 #include <array>

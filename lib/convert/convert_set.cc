@@ -1,5 +1,5 @@
 // Conversions of sets: which rules options obey, which outputs there are, and their order.
-#include "convert/convert_file.h"
+#include "convert/convert_set.h"
 
 #include <xxhash.h>
 
@@ -23,7 +23,7 @@
 #include "convert/quantize/scale_links.h"
 #include "core/names.h"
 #include "formats/format_table.h"
-#include "formats/io/names.h"
+#include "formats/io/file_names.h"
 #include "formats/io/output.h"
 #include "formats/tensor_file.h"
 #include "sets/directory.h"

@@ -1,4 +1,4 @@
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 
 #include <algorithm>
 #include <functional>
@@ -199,7 +199,7 @@ class MemorySide final : public DiffSide {
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
     if (!edited_.chain().empty()) return edited_.reader(bytes_);
-    if (info(view_.dtype).bits < 8) return file_reader(bytes_, 0, storage, view_.dtype);
+    if (info(view_.dtype).half_byte()) return file_reader(bytes_, 0, storage, view_.dtype);
     return memory_reader(view_.bytes.data(), storage, view_.dtype);
   }
 

@@ -11,7 +11,7 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "diff/pairs/side.h"
+#include "diff/sides/side.h"
 #include "kernels/cast/cast_runs.h"
 #include "kernels/number/widen.h"
 

@@ -1,5 +1,5 @@
 // Judges the figures of a pair by the criteria, and collects its details.
-#include "diff/details.h"
+#include "diff/verdict.h"
 
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@
 #include "btf/dtype.h"
 #include "btf/try.h"
 #include "diff/hints/hints.h"
-#include "diff/pairs/rows.h"
 #include "diff/score/collectors.h"
 #include "diff/score/figures.h"
+#include "diff/sides/rows.h"
 #include "elements/elements.h"
 #include "kernels/compare/compare_runs.h"
 
