@@ -1,7 +1,7 @@
 """check_names.py ROOT: what documents and comments call by name is there.
 
 In docs/*.md and README.md, but for the changelog, which tells of the past: `path/file.cc` and `file.h` are files of the tree, and
-`name()` is a function of it. In comments of C++: files, with a path or without.
+`name()` is a function of it; in a row of docs/adding.md, of one of the files that the row names. In comments of C++: files, with a path or without.
 """
 
 import re
@@ -10,12 +10,30 @@ from pathlib import Path
 
 FILE = re.compile(r"`([\w./-]+\.(?:h|cc|py|sh|cmake))`")
 FUNCTION = re.compile(r"`((?:\w+::)*[a-z_]\w*)\(\)`")
+ROW = re.compile(r"\| \d+ \| (.*) \|$")
+PATH = re.compile(r"`([\w./-]+\.\w+|[\w.-]+(?:/[\w.-]+)*/)`")
+ROOMS = ("", "lib/", "tools/btftool/", "tests/", "testdata/generator/")
 COMMENT = re.compile(r"//.*")
 NAMED = re.compile(r"(?<![\w./<-])[\w-]+(?:/[\w.-]+)*\.(?:h|cc|py|sh|md)\b(?![\w/])")
 SOURCES = (".h", ".cc", ".py", ".sh", ".c", ".pyi", ".txt", ".cmake")
 # Of other projects, and files that a reader makes.
 FOREIGN_FILES = {"cuda_fp4.h", "-inl.h", "foreach_target.h", "src/format.cc"}
 FOREIGN_FUNCTIONS = {"renameat2", "set_source_files_properties", "getTensorFormatDesc"}
+
+
+def elsewhere(root, line):
+    """The functions in a row that none of its files has. A file without a folder is next to the one before it."""
+    row = ROW.match(line)
+    texts, folder = [], ""
+    for name in PATH.findall(row.group(1)) if row else []:
+        for place in [Path(root, base, name) for base in (folder, *ROOMS)]:
+            if place.is_file() or place.is_dir():
+                folder = place.parent if place.is_file() else place
+                parts = [place] if place.is_file() else [path for path in place.rglob("*") if path.is_file()]
+                texts += [path.read_text(errors="replace") for path in parts]
+                break
+    found = "\n".join(texts)
+    return [name for name in FUNCTION.findall(line) if texts and not re.search(rf"\b{name.split('::')[-1]}\b", found)]
 
 
 def main(root):
@@ -42,6 +60,8 @@ def main(root):
             for name in FUNCTION.findall(line):
                 if "NAME" not in name and name.split("::")[-1] not in words and name not in FOREIGN_FUNCTIONS:
                     wrong.append(f"{where}: there is no function '{name}'")
+    for number, line in enumerate(Path(root, "docs", "adding.md").read_text().splitlines(), 1):
+        wrong += [f"docs/adding.md:{number}: no file of the row has '{name}()'" for name in elsewhere(root, line) if "NAME" not in name]
     for path in files:
         if path.suffix not in (".h", ".cc"):
             continue

@@ -63,7 +63,6 @@ std::expected<ProtoHead, ProtoFault> read_proto_head(std::span<const std::byte> 
 
 // Iterates over the fields of a message without holding it: the content of a field is skipped, or
 // read from its range.
-// read from where it is said to be.
 
 // A range of bytes of the source.
 struct ProtoRange {

@@ -1,4 +1,4 @@
-// Index files of several kinds, and their use for the files of a directory.
+// Index files of several kinds, GGUF files in parts, and the use of both for directories.
 #include "sets/index.h"
 
 #include <sys/stat.h>

@@ -353,7 +353,7 @@ class LayerPairing {
     std::unordered_map<std::string, std::uint64_t> layers;
     const auto place = [&](const std::vector<SubstitutedName>& list,
                            const std::vector<DumpedTensor>& rest, std::string Layer::* name,
-                           std::uint64_t LayerPlace::* stored, QuantisedOrder side) {
+                           std::uint64_t LayerPositions::* stored, QuantisedOrder side) {
       // The dump counts as shuffled if more than one in this many tensors precedes those that it is
       // computed from.
       constexpr std::uint64_t kShuffled = 4;
@@ -378,10 +378,10 @@ class LayerPairing {
           before.size() * kShuffled > asked.size() ? QuantisedOrder::shuffled : side;
     };
     if (actual_.one_file())
-      place(matches.left_substituted, rest_actual_, &Layer::actual, &LayerPlace::actual_stored,
+      place(matches.left_substituted, rest_actual_, &Layer::actual, &LayerPositions::actual_stored,
             QuantisedOrder::actual);
     if (golden_.one_file() && found_.quantised_order == QuantisedOrder::none)
-      place(matches.right_substituted, rest_golden_, &Layer::golden, &LayerPlace::golden_stored,
+      place(matches.right_substituted, rest_golden_, &Layer::golden, &LayerPositions::golden_stored,
             QuantisedOrder::golden);
   }
 

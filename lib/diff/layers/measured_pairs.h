@@ -22,8 +22,8 @@ struct NamedDump {
 };
 
 struct PairedLayers {
-  std::vector<LayerPlace> places;  // for each of report.layers
-  std::vector<SetTensor> actual;   // tensors of report.layers
+  std::vector<LayerPositions> places;  // for each of report.layers
+  std::vector<SetTensor> actual;       // tensors of report.layers
   std::vector<SetTensor> golden;
   // For each of report.layers: actual has codes of unknown scale, golden has numbers.
   std::vector<bool> codes{};

@@ -440,10 +440,11 @@ class Ordering {
   }
 
   // Returns false if the set does not record an order for nearly all.
-  bool by_recorded(const std::vector<LayerPlace>& places,
-                   std::optional<std::uint64_t> LayerPlace::* recorded, const OrderedSide& side) {
+  bool by_recorded(const std::vector<LayerPositions>& places,
+                   std::optional<std::uint64_t> LayerPositions::* recorded,
+                   const OrderedSide& side) {
     std::uint64_t known = 0;
-    for (const LayerPlace& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
+    for (const LayerPositions& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
     if (!nearly_all(known, places.size())) return false;
     report_.order = OrderSource::recorded;
     report_.order_path = side.recorded_in;
@@ -468,14 +469,14 @@ class Ordering {
     return true;
   }
 
-  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::* stored) {
+  void by_store(const std::vector<LayerPositions>& places, std::uint64_t LayerPositions::* stored) {
     report_.order = OrderSource::stored;
     for (std::size_t i = 0; i < places.size(); ++i) rank_[i] = places[i].*stored;
     finish();
   }
 
   // What only golden has is inserted before the layer that follows it there.
-  void by_store_of_actual(const std::vector<LayerPlace>& places) {
+  void by_store_of_actual(const std::vector<LayerPositions>& places) {
     std::map<std::uint64_t, std::uint64_t> next;
     for (std::size_t i = 0; i < places.size(); ++i)
       if (!report_.layers[i].actual.empty())
@@ -735,7 +736,7 @@ bool is_output_name(std::string_view name) {
 // be a dump of some layers.
 class OutputSearch {
  public:
-  OutputSearch(const LayerReport& report, const std::vector<LayerPlace>& places,
+  OutputSearch(const LayerReport& report, const std::vector<LayerPositions>& places,
                const std::vector<ActualOnly>& rest, const OrderedSide& actual)
       : report_(report), places_(places), rest_(rest), actual_(actual) {}
 
@@ -793,7 +794,7 @@ class OutputSearch {
   }
 
   const LayerReport& report_;
-  const std::vector<LayerPlace>& places_;
+  const std::vector<LayerPositions>& places_;
   const std::vector<ActualOnly>& rest_;
   const OrderedSide& actual_;
 };
@@ -840,7 +841,7 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
   return Ordering(report).by_list(text, path);
 }
 
-Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
+Status order_layers(LayerReport& report, const std::vector<LayerPositions>& places,
                     const std::vector<ActualOnly>& rest, QuantisedOrder quantised_order,
                     const OrderedSide& actual, const OrderedSide& golden,
                     const LayerOptions& options) {
@@ -849,17 +850,17 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
     BTF_TRY(ordering.by_engine(*options.engine, options.graph));
   } else if (options.graph) {
     BTF_TRY(ordering.by_model(*options.graph));
-  } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded, golden) &&
-             !ordering.by_recorded(places, &LayerPlace::actual_recorded, actual) &&
+  } else if (!ordering.by_recorded(places, &LayerPositions::golden_recorded, golden) &&
+             !ordering.by_recorded(places, &LayerPositions::actual_recorded, actual) &&
              !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
     if (quantised_order == QuantisedOrder::shuffled)
       ordering.by_names();
     else if (quantised_order == QuantisedOrder::actual && actual.keeps_order)
       ordering.by_store_of_actual(places);
     else if (golden.keeps_order)
-      ordering.by_store(places, &LayerPlace::golden_stored);
+      ordering.by_store(places, &LayerPositions::golden_stored);
     else if (actual.keeps_order)
-      ordering.by_store(places, &LayerPlace::actual_stored);
+      ordering.by_store(places, &LayerPositions::actual_stored);
     else
       ordering.by_names();
   }

@@ -68,7 +68,7 @@ LayerGraph graph_of(const EngineList& list);
 Status apply_engine_order(const EngineList& list, LayerGraph& model);
 
 // Where a layer is in each set, one for each layer of the report.
-struct LayerPlace {
+struct LayerPositions {
   std::optional<std::uint64_t> actual_recorded{};  // recorded by the set
   std::optional<std::uint64_t> golden_recorded{};
   std::uint64_t actual_stored = 0;  // position in its set
@@ -101,7 +101,7 @@ bool keeps_order(const TensorSet& set);
 // Sorts `report.layers` and inserts `report.golden_only` between them; sets what the report says
 // about the order and about inputs, and the outputs that only one side has. `rest`: tensors of
 // actual without a partner.
-Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
+Status order_layers(LayerReport& report, const std::vector<LayerPositions>& places,
                     const std::vector<ActualOnly>& rest, QuantisedOrder quantised_order,
                     const OrderedSide& actual, const OrderedSide& golden,
                     const LayerOptions& options);

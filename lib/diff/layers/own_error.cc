@@ -50,7 +50,7 @@ constexpr double kMinAlongSignal = 1e-4;
 // Below this an engine's polynomials and transforms are not worth a remark.
 constexpr double kMinCoarser = 1.2e-4;
 
-// Unless no other layer of its kind has anything comparable.
+// The same limit if no other layer of its kind has a comparable error.
 constexpr double kMinCoarserAlone = 1e-5;
 constexpr double kAlone = 16;
 

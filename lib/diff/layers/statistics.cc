@@ -262,7 +262,7 @@ class StatisticsComparison {
   const StatisticsDump& actual_;
   const StatisticsDump& golden_;
   LayerReport& report_;
-  std::vector<LayerPlace> places_;
+  std::vector<LayerPositions> places_;
   std::vector<ActualOnly> rest_;
 };
 

@@ -154,7 +154,7 @@ class ShardPairs {
   ShardIndexes indexes_;
 };
 
-Unpaired by_name(const TensorSet& set, const Members& members) {
+Unpaired members_by_name(const TensorSet& set, const Members& members) {
   Unpaired named;
   for (const std::uint64_t member : members) named.emplace(set.member(member).name, member);
   return named;
@@ -230,9 +230,9 @@ class TensorPairing {
   std::vector<MemberPair>& pairs_;
 };
 
-class PairsByName {
+class MemberPairing {
  public:
-  PairsByName(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
+  MemberPairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
       : actual_(actual), golden_(golden), pairs_(pairs) {}
 
   // The shards are paired tensor by tensor, whatever their names are.
@@ -315,8 +315,8 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
   Members left_shards;
   Members right_shards;
   ShardPairs(actual, golden).part_others(left_shards, right_shards, pairs);
-  PairsByName(actual, golden, pairs)
-      .run(by_name(actual, left), by_name(golden, right), std::move(left_shards),
+  MemberPairing(actual, golden, pairs)
+      .run(members_by_name(actual, left), members_by_name(golden, right), std::move(left_shards),
            std::move(right_shards));
   put_in_order(pairs, actual, golden);
   return pairs;
