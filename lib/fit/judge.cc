@@ -185,12 +185,12 @@ void EdgeRuns::add_zero(std::deque<Run>& runs, const EdgeResult& result) const {
 
 bool EdgeRuns::comes_to_zero(std::uint32_t value) const {
   constexpr double kNear = 0x1p-6;
-  constexpr std::uint64_t kMost = 1U << 16;
+  constexpr std::uint64_t kMax = 1U << 16;
   const TensorMeasure& measure = context_.values[value].measure;
   if (measure.smallest > kNear * measure.rms()) return false;
   auto numbers = open_numbers(context_.network, context_.dump, value);
   if (!numbers || !*numbers) return false;
-  std::vector<double> some(std::min(kMost, (*numbers)->elements()));
+  std::vector<double> some(std::min(kMax, (*numbers)->elements()));
   if (!(*numbers)->read(0, some)) return false;
   return std::ranges::any_of(some, [](double x) { return x < 0; }) &&
          std::ranges::any_of(some, [](double x) { return x > 0; });

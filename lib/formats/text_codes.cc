@@ -109,10 +109,10 @@ std::optional<NonFinite> meaning_of(std::string_view word) {
 // The digits of the exact value of a finite nonzero number.
 Digits digits_of_double(double value) {
   // The smallest double has this many digits.
-  constexpr int kMostDigits = 770;
+  constexpr int kMaxDigits = 770;
   const int binary = std::ilogb(value);
-  const int needed = std::min(kMostDigits, 60 + std::abs(binary));
-  std::array<char, kMostDigits + 20> text;
+  const int needed = std::min(kMaxDigits, 60 + std::abs(binary));
+  std::array<char, kMaxDigits + 20> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), std::fabs(value),
                                  std::chars_format::scientific, needed);
   return digits_of({text.data(), end.ptr});

@@ -365,8 +365,8 @@ std::optional<FoundKind> lfs_pointer(std::string_view start, std::string_view by
   if (const std::size_t at = start.find(kSize); at != start.npos) {
     const std::string_view rest = start.substr(at + kSize.size());
     const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
-    constexpr std::size_t kMostDigits = 19;
-    if (!digits.empty() && digits.size() <= kMostDigits)
+    constexpr std::size_t kMaxDigits = 19;
+    if (!digits.empty() && digits.size() <= kMaxDigits)
       text += ", which has " + std::string(digits) + " bytes";
   }
   return FoundKind{text + "; run git lfs pull", false};

@@ -34,7 +34,7 @@ struct ChannelLimits {
 __extension__ using Wide = __int128;
 __extension__ using Squares128 = unsigned __int128;
 
-constexpr int kMostBits = 46;
+constexpr int kMaxBits = 46;
 
 bool in(const OrdinalRange& range, std::uint64_t ordinal) {
   return ordinal - range.least <= range.greatest - range.least;
@@ -188,7 +188,7 @@ struct Sums {
 
 // So few bits that the squares of all elements can be added.
 int bits_for(std::uint64_t elements) {
-  return std::min(kMostBits, (126 - static_cast<int>(std::bit_width(elements))) / 2);
+  return std::min(kMaxBits, (126 - static_cast<int>(std::bit_width(elements))) / 2);
 }
 
 Scale scale_of(const CodeOrder& order, bool doubles, const ChannelStats& channel) {

@@ -389,14 +389,14 @@ struct Palette {
 };
 
 Palette palette_of(const Picture& picture) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::size_t kMax = 256;
   Palette palette;
   for (;; ++palette.dropped) {
     palette.numbers.clear();
-    for (std::uint32_t y = 0; y < picture.height && palette.numbers.size() <= kMost; ++y)
+    for (std::uint32_t y = 0; y < picture.height && palette.numbers.size() <= kMax; ++y)
       for (std::uint32_t x = 0; x < picture.width; ++x)
         palette.numbers.emplace(palette.key(pixel(picture, x, y)), 0);
-    if (palette.numbers.size() <= kMost) break;
+    if (palette.numbers.size() <= kMax) break;
   }
   std::uint32_t next = 0;
   for (auto& [key, number] : palette.numbers) number = next++;

@@ -15,7 +15,7 @@ namespace fuzz {
 namespace {
 
 constexpr std::size_t kOptions = 64;
-constexpr std::uint64_t kMost = 1 << 16;
+constexpr std::uint64_t kMax = 1 << 16;
 
 struct Close {
   void operator()(btf_file* file) const { btf_close(file); }
@@ -89,7 +89,7 @@ void read(btf_file* file, std::uint64_t index, Input& input) {
   std::uint64_t bytes = 0;
   const btf_status sized = btf_read_size(file, index, options.get(), &bytes);
   check(sized);
-  if (sized != BTF_OK || bytes > kMost) return;
+  if (sized != BTF_OK || bytes > kMax) return;
   // Exactly so large: a byte too many is written where a sanitizer sees it.
   const auto buffer = std::make_unique<std::byte[]>(bytes);
   btf_loss loss{};
@@ -206,7 +206,7 @@ bool small(btf_file* file) {
     for (std::uint64_t d = 0; d < info.rank; ++d)
       if (__builtin_mul_overflow(elements, std::max<std::uint64_t>(info.dims[d], 1), &elements))
         return false;
-    if (elements > kMost) return false;
+    if (elements > kMax) return false;
   }
   return true;
 }

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr std::uint64_t kMost = 1U << 16;
+constexpr std::uint64_t kMax = 1U << 16;
 
 void check_blocks(fuzz::BytesView bytes) {
   const auto file = fuzz::open(bytes);
@@ -20,7 +20,7 @@ void check_blocks(fuzz::BytesView bytes) {
     fuzz::require(numbers || !numbers.error().finding.empty(), "numbers fail without a finding");
     if (!numbers) continue;
     fuzz::require(numbers->has_value(), "a tensor of GGUF is no numbers");
-    if (!(*numbers)->known() || (*numbers)->data_bytes > kMost || (*numbers)->data_bytes == 0)
+    if (!(*numbers)->known() || (*numbers)->data_bytes > kMax || (*numbers)->data_bytes == 0)
       continue;
     const auto source = file->elements(i);
     fuzz::require(source.has_value(), "elements have no source");

@@ -22,7 +22,7 @@ struct Repaired {
 };
 
 Repaired repaired(BytesView damaged, const btf::RepairOptions& options) {
-  constexpr std::uint64_t kMost = 1U << 20;
+  constexpr std::uint64_t kMax = 1U << 20;
   // Of a damaged compressed file of a few bytes any number of tensors can be lost.
   constexpr std::uint64_t kMaxTold = 1000;
   Repaired result;
@@ -32,7 +32,7 @@ Repaired repaired(BytesView damaged, const btf::RepairOptions& options) {
   std::optional<std::uint64_t> last;
   const auto make =
       [&](const btf::SinkOptions& sink) -> btf::Result<std::unique_ptr<btf::ByteSink>> {
-    if (sink.size > kMost) return btf::fail(btf::ErrorCode::no_space, "too large for a fuzzer");
+    if (sink.size > kMax) return btf::fail(btf::ErrorCode::no_space, "too large for a fuzzer");
     result.written = true;
     return std::make_unique<GrowingSink>(result.bytes, true);
   };

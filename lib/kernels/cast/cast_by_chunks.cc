@@ -32,19 +32,19 @@ void fetch_ahead(const std::byte* source, std::size_t bytes, std::ptrdiff_t ahea
   }
 }
 
-template <std::size_t kMost>
+template <std::size_t kMax>
 class ChunkCast : public RunCast {
  public:
   explicit ChunkCast(const CastJob& job)
       : source_bytes_(info(job.from).buffer_bytes()), target_bytes_(info(job.to).buffer_bytes()) {}
 
   void operator()(const CastRuns& work, LossAccount& account) const override {
-    alignas(64) std::array<std::byte, kMost * 8> codes;
+    alignas(64) std::array<std::byte, kMax * 8> codes;
     for (std::size_t run = 0; run < work.runs; ++run) {
       const std::byte* source = work.source + run * work.source_pitch;
       std::byte* target = work.target + run * work.target_pitch;
-      for (std::size_t at = 0; at < work.count; at += kMost) {
-        const std::size_t n = std::min(kMost, work.count - at);
+      for (std::size_t at = 0; at < work.count; at += kMax) {
+        const std::size_t n = std::min(kMax, work.count - at);
         const std::byte* from = source + at * source_bytes_;
         std::byte* to = target + at * target_bytes_;
         fetch_ahead(from, n * source_bytes_, work.ahead);

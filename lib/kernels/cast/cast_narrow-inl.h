@@ -160,9 +160,9 @@ HWY_NOINLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account)
 template <typename Body>
 HWY_INLINE void cast_short_runs(const CastRuns& work, LossAccount& account) {
   account.elements += work.runs * work.count;
-  constexpr std::size_t kMost = 16;
-  std::array<Chunk, kMost> chunks;
-  const std::size_t together = std::clamp<std::size_t>(kChunk / work.count, 1, kMost);
+  constexpr std::size_t kMax = 16;
+  std::array<Chunk, kMax> chunks;
+  const std::size_t together = std::clamp<std::size_t>(kChunk / work.count, 1, kMax);
   Way way = Way::vectors;
   for (std::size_t run = 0; run < work.runs; run += together) {
     const std::size_t some = std::min(together, work.runs - run);

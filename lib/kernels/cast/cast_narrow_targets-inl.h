@@ -253,11 +253,11 @@ class ToInteger : public Float32ToInteger<T> {
   // NaN has the error NaN.
   template <bool kClamp>
   HWY_INLINE bool clean(FloatBits max_error) const {
-    constexpr std::int32_t kLeast = kClamp ? std::numeric_limits<std::int32_t>::min() : 0;
+    constexpr std::int32_t kMin = kClamp ? std::numeric_limits<std::int32_t>::min() : 0;
     if constexpr (kClamp && !kUint32)
       return max_error < Base::kExactError;
     else if constexpr (kWidth == 32)
-      return range_.within(kLeast, std::bit_cast<std::int32_t>(0x1p31F) - 1) &&
+      return range_.within(kMin, std::bit_cast<std::int32_t>(0x1p31F) - 1) &&
              (!kClamp || max_error < Base::kExactError);
     else
       return max_error < kInfinity32 &&

@@ -149,15 +149,15 @@ void look_up_all(const FewCodes& codes, const FewCodesRun& run) {
   look_up_codes<std::uint64_t>(codes, run);
 }
 
-// Calls see(vector of codes) for all whole vectors of a run, up to kMost of them before flush();
+// Calls see(vector of codes) for all whole vectors of a run, up to kMax of them before flush();
 // returns how many elements that were.
-template <std::size_t kMost, typename See, typename Flush>
+template <std::size_t kMax, typename See, typename Flush>
 HWY_INLINE std::size_t each_vector(const FewCodes& codes, const FewCodesRun& run, See&& see,
                                    Flush&& flush) {
   const auto* source = reinterpret_cast<const std::uint8_t*>(run.source);
   std::size_t i = 0;
   while (run.count - i >= kCodeLanes) {
-    const std::size_t vectors = std::min((run.count - i) / kCodeLanes, kMost);
+    const std::size_t vectors = std::min((run.count - i) / kCodeLanes, kMax);
     const std::size_t end = i + vectors * kCodeLanes;
     for (; i < end; i += kCodeLanes) see(load_codes(source + i, codes.most));
     flush();

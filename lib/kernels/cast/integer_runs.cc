@@ -102,9 +102,9 @@ class IntegerCast {
     const Source largest = lane_of(largest_, [](Source a, Source b) { return std::max(a, b); });
     IntegerTally tally{.overflowed = overflowed_};
     if constexpr (sizeof(Source) == 8) {
-      constexpr Source kMost = Source{1} << 53;
-      if constexpr (std::is_signed_v<Source>) tally.doubles = least >= -kMost;
-      tally.doubles = tally.doubles && largest <= kMost;
+      constexpr Source kMax = Source{1} << 53;
+      if constexpr (std::is_signed_v<Source>) tally.doubles = least >= -kMax;
+      tally.doubles = tally.doubles && largest <= kMax;
     }
     tally.least = static_cast<double>(least);
     tally.largest = static_cast<double>(largest);
@@ -113,16 +113,16 @@ class IntegerCast {
 
  private:
   static constexpr hn::CappedTag<Source, kElements> kFrom{};
-  static constexpr Source kLeast = least_of<To, Source>();
+  static constexpr Source kMin = least_of<To, Source>();
   static constexpr Source kLargest = largest_of<To, Source>();
-  static constexpr bool kClampsBelow = kLeast > std::numeric_limits<Source>::min();
+  static constexpr bool kClampsBelow = kMin > std::numeric_limits<Source>::min();
   static constexpr bool kClampsAbove = kLargest < std::numeric_limits<Source>::max();
   static constexpr bool kClamps = kClampsBelow || kClampsAbove;
   static constexpr Bits kMask = static_cast<Bits>(number::low_bits(kRowOf<To>.bits));
   using Values = hn::Vec<hn::CappedTag<Source, kElements>>;
 
   static HWY_INLINE Values clamped(Values values) {
-    if constexpr (kClampsBelow) values = hn::Max(values, hn::Set(kFrom, kLeast));
+    if constexpr (kClampsBelow) values = hn::Max(values, hn::Set(kFrom, kMin));
     if constexpr (kClampsAbove) values = hn::Min(values, hn::Set(kFrom, kLargest));
     return values;
   }

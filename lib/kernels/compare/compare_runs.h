@@ -96,8 +96,8 @@ bool same_finite_bits(DType dtype, const std::byte* a, const std::byte* b, std::
 inline constexpr double kMaxAsDouble = 0x1p52;
 
 inline bool compares_as_double(long double actual, long double golden) {
-  constexpr long double kMost = kMaxAsDouble;
-  return std::abs(actual) <= kMost && std::abs(golden) <= kMost;
+  constexpr long double kMax = kMaxAsDouble;
+  return std::abs(actual) <= kMax && std::abs(golden) <= kMax;
 }
 
 // Takes numbers rounded to double: no number outside the range is rounded into it.

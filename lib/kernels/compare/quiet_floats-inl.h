@@ -28,7 +28,7 @@ class NoNewMaximum {
     const bool any_relative = std::isinf(relative);
     max_abs_ = set(at_most(score.max_abs * kLess));
     relative_ = set(any_relative ? 0 : at_most(relative * kLess));
-    floor_ = set(any_relative ? kMost : 0);
+    floor_ = set(any_relative ? kMax : 0);
     accepted_ =
         !judge.by_error || score.max_abs <= judge.atol || (!any_relative && relative <= judge.rtol);
     possible_ = accepted_ || (judge.atol < kLargeLimit && judge.rtol < kLargeLimit);
@@ -62,7 +62,7 @@ class NoNewMaximum {
   using Vec = hn::Vec<D>;
   using Words = hn::Vec<W>;
 
-  static constexpr float kMost = std::numeric_limits<float>::max();
+  static constexpr float kMax = std::numeric_limits<float>::max();
   // Errors of the arithmetic: some 2^-22 of a limit, and 2^-148 where floats are subnormal.
   static constexpr double kLess = 1 - 0x1p-20;
   static constexpr double kMore = 1 + 0x1p-20;
@@ -78,7 +78,7 @@ class NoNewMaximum {
   HWY_INLINE static Vec set(float x) { return hn::Set(D(), x); }
   // The next float of a number that is not negative, in one direction.
   static float at_most(double x) {
-    if (x >= kMost) return kMost;
+    if (x >= kMax) return kMax;
     const auto near = static_cast<float>(x);
     return near > x ? std::bit_cast<float>(std::bit_cast<std::uint32_t>(near) - 1) : near;
   }

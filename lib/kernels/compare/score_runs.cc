@@ -36,10 +36,10 @@ using ShortInt = hn::RebindToSigned<Shorter>;
 
 // Do floats tell the places of floats on this grid? Its steps are scaled to 1 by a float then.
 bool places_floats(const StepGrid& grid) {
-  constexpr int kLeast = std::numeric_limits<float>::min_exponent - 1;
+  constexpr int kMin = std::numeric_limits<float>::min_exponent - 1;
   return !grid.integer && grid.precision < std::numeric_limits<float>::digits &&
-         grid.least_exponent >= kLeast &&
-         (grid.least_exponent == kLeast || grid.precision - 1 - grid.least_exponent <= -kLeast);
+         grid.least_exponent >= kMin &&
+         (grid.least_exponent == kMin || grid.precision - 1 - grid.least_exponent <= -kMin);
 }
 
 // As Line, of 32 bits. Where floats are subnormal as the grid is, their bits go on by even steps.

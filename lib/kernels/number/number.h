@@ -192,13 +192,13 @@ constexpr Encoded encode_float(const Number& x, const CastPolicy& policy) {
   if constexpr (kFp.power_of_two) return encode_power_of_two<T>(x, policy);
   if (x.kind == Number::Class::zero) return {with_sign<T>(sign, 0), Outcome::exact};
 
-  constexpr int kLeast = 1 - kFp.bias;  // exponent of the smallest normal number
-  const bool subnormal = x.exponent < kLeast;
-  const int shift = 63 - kFp.mantissa_bits + (subnormal ? kLeast - x.exponent : 0);
+  constexpr int kMin = 1 - kFp.bias;  // exponent of the smallest normal number
+  const bool subnormal = x.exponent < kMin;
+  const int shift = 63 - kFp.mantissa_bits + (subnormal ? kMin - x.exponent : 0);
   const Rounded rounded = shift_right(x.significand, shift, Rounding::nearest, x.negative);
   // The implicit bit of a normal number adds one to the exponent field; so does a carry.
   const std::uint64_t field =
-      subnormal ? 0 : static_cast<std::uint64_t>(x.exponent - kLeast) << kFp.mantissa_bits;
+      subnormal ? 0 : static_cast<std::uint64_t>(x.exponent - kMin) << kFp.mantissa_bits;
   const std::uint64_t magnitude = field + rounded.kept;
   if (magnitude > max_finite(kFp)) return encode_overflow<T>(x.negative, policy);
   const std::uint64_t code = with_sign<T>(sign, magnitude);

@@ -47,8 +47,8 @@ class Tries {
     return false;
   }
   void note(bool done) {
-    constexpr unsigned kMost = 64;
-    pause_ = done ? 0 : std::min(2 * pause_ + 1, kMost);
+    constexpr unsigned kMax = 64;
+    pause_ = done ? 0 : std::min(2 * pause_ + 1, kMax);
     left_ = pause_;
   }
 

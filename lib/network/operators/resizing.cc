@@ -320,8 +320,8 @@ Result<ResizeMode> mode_of(const Call& call) {
 
 Status check_sizes(const Tensor& x) {
   constexpr std::uint64_t kMax = 1ULL << 40;
-  constexpr std::size_t kMostRank = 8;
-  if (x.elements() == 0 || x.elements() > kMax || x.rank() > kMostRank)
+  constexpr std::size_t kMaxInterpolatedRank = 8;
+  if (x.elements() == 0 || x.elements() > kMax || x.rank() > kMaxInterpolatedRank)
     return not_computed("its input is empty or too large");
   return {};
 }

@@ -50,7 +50,7 @@ class ChartItems {
   std::uint64_t each_ = 1;    // so many are one item
 };
 
-constexpr std::size_t kMost = 2000;
+constexpr std::size_t kMax = 2000;
 
 void ChartItems::add(const std::function<std::string()>& title, const char* mark, double error) {
   Item item{.title = {}, .mark = mark, .error = error};
@@ -60,7 +60,7 @@ void ChartItems::add(const std::function<std::string()>& title, const char* mark
     if (begins) items_.emplace_back();
     items_.back() = std::move(item);
   }
-  if (++number_ % each_ == 0 && items_.size() == 2 * kMost) halve();
+  if (++number_ % each_ == 0 && items_.size() == 2 * kMax) halve();
 }
 
 std::string ChartItems::html() const {
@@ -92,12 +92,12 @@ std::string ChartItems::html() const {
 }
 
 void ChartItems::halve() {
-  for (std::size_t i = 0; i < kMost; ++i) {
+  for (std::size_t i = 0; i < kMax; ++i) {
     const bool second = items_[2 * i + 1].rank() > items_[2 * i].rank();
     Item worse = std::move(items_[2 * i + (second ? 1 : 0)]);
     items_[i] = std::move(worse);
   }
-  items_.resize(kMost);
+  items_.resize(kMax);
   each_ *= 2;
 }
 

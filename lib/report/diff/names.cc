@@ -116,22 +116,22 @@ std::string whole_files_text(const FilePair& pair, const PairOutcome& outcome) {
 }
 
 void note_close(const TensorDiff& diff, std::vector<Tolerance>& close) {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   const Tolerance& used = diff.tolerance;
   const auto alike = [&](const Tolerance& other) {
     return used.rtol == other.rtol && used.atol == other.atol && used.half_step == other.half_step;
   };
   const bool judged = diff.result == DiffResult::same || diff.result == DiffResult::different;
-  if (judged && close.size() < kMost && std::ranges::none_of(close, alike)) close.push_back(used);
+  if (judged && close.size() < kMax && std::ranges::none_of(close, alike)) close.push_back(used);
 }
 
 std::string file_differences_text(const PairOutcome& outcome) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMax = 3;
   const std::vector<FileDifference>& all = outcome.files.all;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, all.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMax, all.size()); ++i)
     text += (i == 0 ? "the files differ: " : "; ") + printable(all[i].text());
-  if (all.size() > kMost) text += "; and in " + std::to_string(all.size() - kMost) + " more";
+  if (all.size() > kMax) text += "; and in " + std::to_string(all.size() - kMax) + " more";
   return text;
 }
 

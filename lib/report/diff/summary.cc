@@ -146,10 +146,10 @@ class Screen final : public DiffReport {
 
   // A line for each difference of the files themselves.
   void note_files(const FilePair& pair, const FileDifferences& files) {
-    constexpr std::size_t kMost = 20;
+    constexpr std::size_t kMax = 20;
     const std::string of = directories_ ? printable(pair.name) + ": " : "";
     for (const FileDifference& found : files.all) {
-      if (options_.text.all || about_files_.size() < kMost)
+      if (options_.text.all || about_files_.size() < kMax)
         about_files_.push_back(of + printable(found.text()));
       else
         ++files_hidden_;
@@ -157,7 +157,7 @@ class Screen final : public DiffReport {
     if (!files.all.empty() && directories_ && first_different_.empty())
       first_different_ = printable(pair.name);
     if (files.uncompared.empty()) return;
-    if (options_.text.all || about_files_.size() < kMost)
+    if (options_.text.all || about_files_.size() < kMax)
       about_files_.push_back(of + printable(files.uncompared));
     else
       ++files_hidden_;

@@ -351,8 +351,8 @@ void add_required(const TensorDiff& diff, const ReportOptions& report,
 }
 
 void add_hints(const TensorDiff& diff, std::vector<std::string>& lines) {
-  constexpr std::size_t kMost = 3;
-  for (std::size_t i = 0; i < std::min(kMost, diff.hints.size()); ++i) {
+  constexpr std::size_t kMax = 3;
+  for (std::size_t i = 0; i < std::min(kMax, diff.hints.size()); ++i) {
     const Hint& hint = diff.hints[i];
     lines.push_back(line(i == 0 ? "why" : "",
                          printable(fmt::format("{}: {}", cause_text(hint), hint.evidence))));

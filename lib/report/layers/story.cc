@@ -302,7 +302,7 @@ class StoryWriter {
 
   // Layers that were computed with fewer bits than their peers, the coarsest first.
   std::string coarser() const {
-    constexpr std::size_t kMost = 3;
+    constexpr std::size_t kMax = 3;
     std::vector<const Layer*> layers;
     std::size_t rounded = 0;
     for (const Layer& layer : report_.layers) {
@@ -314,7 +314,7 @@ class StoryWriter {
     std::ranges::stable_sort(layers, std::ranges::greater{},
                              [](const Layer* layer) { return *layer->spot->own_error; });
     std::string text;
-    for (std::size_t i = 0; i < std::min(kMost, layers.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMax, layers.size()); ++i) {
       const SpotCheck& spot = *layers[i]->spot;
       text += fmt::format("{}{} has an own error of {}, as of about {} bits", i == 0 ? "" : "; ",
                           printable(layers[i]->name()), btf::percent_text(*spot.own_error),
@@ -325,7 +325,7 @@ class StoryWriter {
       if (spot.adds)
         text += fmt::format(", and adds about {} to the outputs", btf::percent_text(*spot.adds));
     }
-    if (layers.size() > kMost) text += fmt::format("; and {} more", layers.size() - kMost);
+    if (layers.size() > kMax) text += fmt::format("; and {} more", layers.size() - kMax);
     if (rounded > 0)
       text += fmt::format(
           "{}{} rounded on the way out: what is computed from {} took finer numbers",
@@ -343,21 +343,21 @@ class StoryWriter {
 
   // Returns the bits of a significand whose rounding causes such an error.
   static int bits_of(double error) {
-    constexpr double kMost = 24;
-    return error > 0 ? static_cast<int>(std::lround(std::clamp(-std::log2(error), 1.0, kMost)))
-                     : static_cast<int>(kMost);
+    constexpr double kMax = 24;
+    return error > 0 ? static_cast<int>(std::lround(std::clamp(-std::log2(error), 1.0, kMax)))
+                     : static_cast<int>(kMax);
   }
 
   std::string odd() const {
-    constexpr std::size_t kMost = 3;
+    constexpr std::size_t kMax = 3;
     std::string text;
     std::size_t count = 0;
     for (const SanityFinding& finding : report_.sanity) {
       // The verdict has this one already.
       if (subject() != nullptr && subject()->note == finding.message) continue;
-      if (++count <= kMost) text += (text.empty() ? "" : "; ") + printable(finding.message);
+      if (++count <= kMax) text += (text.empty() ? "" : "; ") + printable(finding.message);
     }
-    if (count > kMost) text += fmt::format("; and {} more", count - kMost);
+    if (count > kMax) text += fmt::format("; and {} more", count - kMax);
     return text;
   }
 

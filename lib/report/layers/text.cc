@@ -166,7 +166,7 @@ class LayerScreen {
   // Returns the layers that broke, their inputs and the layers after them; or all layers.
   std::set<std::uint64_t> shown() const {
     std::set<std::uint64_t> layers;
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMax = 5;
     const auto around = [&](std::uint64_t i) {
       if (i > 0 && report_.layers[i].inputs.empty()) layers.insert(i - 1);
       for (const std::uint64_t input : report_.layers[i].inputs) layers.insert(input);
@@ -175,10 +175,9 @@ class LayerScreen {
     };
     if (all_)
       for (std::uint64_t i = 0; i < report_.layers.size(); ++i) layers.insert(i);
-    for (std::size_t i = 0; i < std::min(kMost, report_.roots.size()); ++i)
-      around(report_.roots[i]);
+    for (std::size_t i = 0; i < std::min(kMax, report_.roots.size()); ++i) around(report_.roots[i]);
     std::size_t dumps = 0;
-    for (std::uint64_t i = 0; i < report_.layers.size() && dumps < kMost; ++i) {
+    for (std::uint64_t i = 0; i < report_.layers.size() && dumps < kMax; ++i) {
       if (report_.layers[i].state != LayerState::dump) continue;
       around(i);
       ++dumps;

@@ -411,11 +411,11 @@ void PageOrigin::add_inputs(const TensorSet& set) {
 }
 
 void PageOrigin::take_date(std::string_view seconds) {
-  constexpr std::int64_t kMost = 253402300799;  // the end of the year 9999
+  constexpr std::int64_t kMax = 253402300799;  // the end of the year 9999
   std::int64_t date = 0;
   const char* const end = seconds.data() + seconds.size();
   const auto [stop, error] = std::from_chars(seconds.data(), end, date);
-  if (!seconds.empty() && error == std::errc() && stop == end && date >= 0 && date <= kMost)
+  if (!seconds.empty() && error == std::errc() && stop == end && date >= 0 && date <= kMax)
     newest_input = date;
 }
 

@@ -94,9 +94,9 @@ const Json kNull;
 std::string shown(const Json& value) {
   if (value.is_array()) return "a list";
   if (value.is_object()) return "an object";
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kMax = 40;
   const std::string text = printable(dump(value));
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+  return text.size() <= kMax ? text : text.substr(0, kMax) + "...";
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ Character decode(std::string_view text) {
     if ((byte(i) & 0xc0U) != 0x80U) return {};
     code = code << 6 | (byte(i) & 0x3fU);
   }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[bytes] || code > 0x10ffff || in(code, 0xd800, 0xdfff)) return {};
+  constexpr char32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kMin[bytes] || code > 0x10ffff || in(code, 0xd800, 0xdfff)) return {};
   return {code, bytes};
 }
 
@@ -247,7 +247,7 @@ std::string xml_text(std::string_view text) {
 
 namespace {
 
-constexpr std::size_t kMostDigits = 20;  // of 2^64 - 1
+constexpr std::size_t kMaxDigits = 20;  // of 2^64 - 1
 
 class Digits {
  public:
@@ -257,7 +257,7 @@ class Digits {
   std::string_view text() const { return {digits_.data(), end_}; }
 
  private:
-  std::array<char, kMostDigits> digits_;
+  std::array<char, kMaxDigits> digits_;
   char* end_;
 };
 
@@ -289,7 +289,7 @@ void append_pad_right(std::string& line, std::string_view text, std::size_t widt
 
 void append_number(std::string& line, std::uint64_t number) {
   const std::size_t size = line.size();
-  const std::size_t most = size + kMostDigits;
+  const std::size_t most = size + kMaxDigits;
   line.resize_and_overwrite(most, [&](char* text, std::size_t) {
     return std::to_chars(text + size, text + most, number).ptr - text;
   });

@@ -47,7 +47,7 @@ struct DLTensor {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 struct Given {
   std::vector<std::int64_t> shape;
@@ -283,23 +283,21 @@ TEST_CASE("dlpack: what cannot be is refused, each in its own words", "[dlpack]"
   CHECK(with([](Given& g) { g.tensor.dtype.lanes = 0; }) == "DLPack: elements of 0 lanes");
   CHECK(with([](Given& g) { g.tensor.dtype = Type{btf::dlpack::kDLFloat, 80, 1}; }) ==
         "DLPack: type code 2 with 80 bits");
-  CHECK(with([](Given& g) {
-          g.tensor.dtype = Type{btf::dlpack::kDLComplex, 64, 1};
-        }) == "DLPack: type code 5 is not a dtype of this library");
-  CHECK(with([](Given& g) {
-          g.tensor.dtype = Type{200, 8, 1};
-        }) == "DLPack: type code 200 is not a dtype of this library");
+  CHECK(with([](Given& g) { g.tensor.dtype = Type{btf::dlpack::kDLComplex, 64, 1}; }) ==
+        "DLPack: type code 5 is not a dtype of this library");
+  CHECK(with([](Given& g) { g.tensor.dtype = Type{200, 8, 1}; }) ==
+        "DLPack: type code 200 is not a dtype of this library");
   CHECK(with([](Given& g) { g.tensor.data = nullptr; }) == "DLPack: no data for 24 bytes");
   CHECK(with([](Given& g) { g.tensor.byte_offset = 2; }) ==
         "DLPack: the elements are not aligned to their 4 bytes");
   CHECK(with([](Given& g) { g.tensor.byte_offset = ~7ULL; }) ==
         "DLPack: byte_offset and size go beyond the end of memory");
-  CHECK(with([](Given& g) { g.strides = {kMost, kMost}, g.tensor.strides = g.strides.data(); }) ==
+  CHECK(with([](Given& g) { g.strides = {kMax, kMax}, g.tensor.strides = g.strides.data(); }) ==
         "DLPack: the size in bytes of dims [2, 3] does not fit 64 bits");
-  CHECK(with([](Given& g) { g.shape = {kMost, kMost}, g.tensor.shape = g.shape.data(); }) ==
+  CHECK(with([](Given& g) { g.shape = {kMax, kMax}, g.tensor.shape = g.shape.data(); }) ==
         "DLPack: the product of dims [9223372036854775807, 9223372036854775807] does not fit 64 "
         "bits");
-  CHECK(with([](Given& g) { g.strides[0] = kMost, g.tensor.dtype.lanes = 4; }) ==
+  CHECK(with([](Given& g) { g.strides[0] = kMax, g.tensor.dtype.lanes = 4; }) ==
         "DLPack: the strides do not fit 64 bits");
 }
 

@@ -33,8 +33,8 @@ Dims after(const Dims& dims, const std::vector<Edit>& edits) {
   return *result;
 }
 
-constexpr std::int64_t kLeast = INT64_MIN;
-constexpr std::int64_t kMost = INT64_MAX;
+constexpr std::int64_t kMin = INT64_MIN;
+constexpr std::int64_t kMax = INT64_MAX;
 constexpr std::uint64_t kHuge = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -67,15 +67,15 @@ TEST_CASE("edits: slices of hostile numbers") {
   };
   for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5}, kHuge}) {
     CAPTURE(size);
-    CHECK(count(size, {kLeast, kMost, 1}) == size);
-    CHECK(count(size, {kMost, kLeast, -1}) == size);
-    CHECK(count(size, {kMost, kLeast, 1}) == 0);
-    CHECK(count(size, {kLeast, kMost, kMost}) == (size > 0 ? 1 : 0));
-    CHECK(count(size, {kMost, kLeast, kLeast}) == (size > 0 ? 1 : 0));
+    CHECK(count(size, {kMin, kMax, 1}) == size);
+    CHECK(count(size, {kMax, kMin, -1}) == size);
+    CHECK(count(size, {kMax, kMin, 1}) == 0);
+    CHECK(count(size, {kMin, kMax, kMax}) == (size > 0 ? 1 : 0));
+    CHECK(count(size, {kMax, kMin, kMin}) == (size > 0 ? 1 : 0));
   }
   CHECK(refusal({3}, {Slice{{SliceRange{0, 3, 0}}}}) == "the step of a slice is 0");
   CHECK(refusal({3}, {Slice{{3}}}) == "'3' is not an index into dim 0 of size 3");
-  CHECK(refusal({3}, {Slice{{kLeast}}}) ==
+  CHECK(refusal({3}, {Slice{{kMin}}}) ==
         "'-9223372036854775808' is not an index into dim 0 of size 3");
   CHECK(refusal({3}, {Slice{{0, 0}}}) == "the slice has 2 parts, the tensor has rank 1");
 }
@@ -85,7 +85,7 @@ TEST_CASE("edits: what does not go with the dims") {
   CHECK(refusal({2, 3}, {Permute{{0, 0}}}) == "permute must name every dim from 0 to 1 once");
   CHECK(refusal({2, 1}, {Squeeze{{0}}}) == "squeeze removes dims of size 1, dim 0 has size 2");
   CHECK(refusal({2, 1}, {Squeeze{{2}}}) == "squeeze names dim 2, the tensor has rank 2");
-  CHECK(refusal({2, 1}, {Squeeze{{kLeast}}}) ==
+  CHECK(refusal({2, 1}, {Squeeze{{kMin}}}) ==
         "squeeze names dim -9223372036854775808, the tensor has rank 2");
   CHECK(refusal({2, 1}, {Squeeze{{1, -1}}}) == "squeeze names dim -1 twice");
   CHECK(refusal({2, 3}, {Unsqueeze{3}}) == "unsqueeze names dim 3, the result has rank 3");
@@ -99,8 +99,8 @@ TEST_CASE("edits: what does not go with the dims") {
   CHECK(refusal({2, 3}, {Reshape{{-2, 3}}}) == "reshape takes sizes and one -1, not -2");
   CHECK(refusal({0, 3}, {Reshape{{0, -1}}}) ==
         "reshape to [0, -1] does not keep the number of elements of [0, 3]");
-  CHECK_FALSE(refusal({2, 3}, {Reshape{{kMost, kMost, -1}}}).empty());
-  CHECK_FALSE(refusal({0, 3}, {Reshape{{0, kMost, kMost}}}).empty());
+  CHECK_FALSE(refusal({2, 3}, {Reshape{{kMax, kMax, -1}}}).empty());
+  CHECK_FALSE(refusal({0, 3}, {Reshape{{0, kMax, kMax}}}).empty());
   CHECK(refusal(Dims(255, 1), {Unsqueeze{0}}) ==
         "unsqueeze would make 256 dims, a tensor has at most 255");
   CHECK(refusal({1}, {Reshape{std::vector<std::int64_t>(256, 1)}}) ==
@@ -108,11 +108,8 @@ TEST_CASE("edits: what does not go with the dims") {
 }
 
 TEST_CASE("edits: what changes nothing is no step") {
-  const std::vector<Edit> edits{Permute{{0, 1, 2}},
-                                Slice{{SliceRange{}, SliceRange{0, 99, 1}}},
-                                Reshape{{2, 3, 4}},
-                                Squeeze{},
-                                Slice{}};
+  const std::vector<Edit> edits{Permute{{0, 1, 2}}, Slice{{SliceRange{}, SliceRange{0, 99, 1}}},
+                                Reshape{{2, 3, 4}}, Squeeze{}, Slice{}};
   const auto chain = EditChain::make({2, 3, 4}, edits);
   REQUIRE(chain);
   CHECK(chain->empty());

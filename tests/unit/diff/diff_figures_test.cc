@@ -36,7 +36,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMax = std::numeric_limits<double>::max();
-constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+constexpr double kMin = std::numeric_limits<double>::denorm_min();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool passes(const Tensor& actual, const Tensor& golden, double rtol, double atol) {
@@ -98,7 +98,7 @@ TEST_CASE("diff: every pair of tolerances that is told is accepted") {
       if (!passes(actual, golden, pair.rtol, pair.atol))
         CHECK(passes(actual, golden, pair.rtol, pair.atol));
       // A little less is not enough.
-      const double less = pair.atol - diff.max_abs * 0x1p-48 - 4 * kLeast;
+      const double less = pair.atol - diff.max_abs * 0x1p-48 - 4 * kMin;
       if (less >= 0 && passes(actual, golden, pair.rtol, less))
         CHECK_FALSE(passes(actual, golden, pair.rtol, less));
       CHECK(pair.rtol < diff.required_rtol.value_or(kInf));
@@ -403,7 +403,7 @@ void check_fit(const std::optional<btf::BestFit>& found, const Expected& expecte
   REQUIRE(found.has_value() == fit.has_value());
   if (!found) return;
   const auto near = [](double a, double b, long double most) {
-    return std::abs(static_cast<long double>(a) - b) <= most + kLeast;
+    return std::abs(static_cast<long double>(a) - b) <= most + kMin;
   };
   const long double most = 1e-13L / expected.spread * (1 + std::abs(fit->gain));
   CHECK(near(found->gain, fit->gain, most));

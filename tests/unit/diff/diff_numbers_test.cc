@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMax = std::numeric_limits<double>::max();
-constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+constexpr double kMin = std::numeric_limits<double>::denorm_min();
 
 // The numbers of a float, ascending, -0 and 0 as one.
 std::vector<long double> numbers_of(DType dtype) {
@@ -250,7 +250,7 @@ TEST_CASE("diff: what a later run finds does not depend on the runs before it") 
   DiffOptions loose = tolerance(0.5, 0);
   loose.details = false;
   // The relative error of a subnormal pair, after a slightly smaller one that is normal.
-  const std::pair<double, double> third{2 * kLeast, 3 * kLeast};
+  const std::pair<double, double> third{2 * kMin, 3 * kMin};
   const std::pair<double, double> normal{1.3, 1};
   for (const auto& values : {in_two_runs(normal, third), in_two_runs(third, normal)})
     CHECK(at_once(values, loose) == one_by_one(values, loose));
@@ -269,9 +269,9 @@ TEST_CASE("diff: what a later run finds does not depend on the runs before it") 
 
 TEST_CASE("diff: the runs add up to what the pairs are by themselves") {
   Random random(5);
-  const double scales[] = {kLeast, 1e-310, 1e-300, 1e-20, 1, 1e20, 1e300, kMax / 4};
-  const double rtols[] = {0, kLeast, 1e-9, 0.3, 1, 2, 1e300, kInf};
-  const double atols[] = {0, kLeast, 1e-9, 1, 1e300, kMax, kInf};
+  const double scales[] = {kMin, 1e-310, 1e-300, 1e-20, 1, 1e20, 1e300, kMax / 4};
+  const double rtols[] = {0, kMin, 1e-9, 0.3, 1, 2, 1e300, kInf};
+  const double atols[] = {0, kMin, 1e-9, 1, 1e300, kMax, kInf};
   for (int round = 0; round < 60; ++round) {
     DoublePairs values;
     for (int i = 0; i < 2500; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+constexpr double kMin = std::numeric_limits<double>::denorm_min();
 
 double any_number(Random& random) {
   const double x = std::bit_cast<double>(random.next());
@@ -68,8 +68,8 @@ std::vector<Kind> kinds() {
        }},
       {"subnormal",
        [](std::uint64_t, Random& r) {
-         return std::pair{static_cast<double>(r.below(9)) * kLeast,
-                          static_cast<double>(r.below(9)) * kLeast};
+         return std::pair{static_cast<double>(r.below(9)) * kMin,
+                          static_cast<double>(r.below(9)) * kMin};
        }},
       {"float's subnormal",
        [](std::uint64_t, Random& r) {

@@ -50,11 +50,11 @@ TEST_CASE("shards: the most costly pair first, to the shard that has the least")
 }
 
 TEST_CASE("shards: sizes beyond all bounds do not wrap") {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const std::vector<PlannedPair> pairs{{.name = "a", .bytes = kMost},
-                                       {.name = "b", .bytes = kMost - 1},
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<PlannedPair> pairs{{.name = "a", .bytes = kMax},
+                                       {.name = "b", .bytes = kMax - 1},
                                        {.name = "c", .bytes = 1},
-                                       {.name = "d", .bytes = kMost}};
+                                       {.name = "d", .bytes = kMax}};
   CHECK(btf::shards_of_pairs(pairs, 3) == std::vector<std::uint64_t>{1, 2, 1, 3});
 }
 

@@ -253,10 +253,10 @@ Fit fit_within(const ElementMap& map, Real mapped, Real actual, Real golden) {
   const Real rest = std::abs((of_actual ? golden : actual) - mapped);
   Real rounding = static_cast<Real>(tolerance.relative) * std::abs(mapped);
   if (tolerance.amplified != nullptr) {
-    constexpr double kMost = 0.05;  // otherwise a steep function would fit anything
+    constexpr double kMax = 0.05;  // otherwise a steep function would fit anything
     const auto value = static_cast<double>(of_actual ? actual : golden);
     const Real amplified = tolerance.amplified(value, tolerance.relative);
-    rounding += std::min<Real>(amplified, kMost * (1 + std::abs(mapped)));
+    rounding += std::min<Real>(amplified, kMax * (1 + std::abs(mapped)));
   }
   if (rest <= rounding) return Fit::exact;
   if (rest <= rounding + static_cast<Real>(tolerance.absolute)) return Fit::rounded;
@@ -289,8 +289,8 @@ void add_rest(Real rest, std::uint64_t weight, MapTally& tally) {
   tally.fitted += weight;
   int exponent = 0;
   const Real fraction = std::frexp(std::abs(rest), &exponent);
-  constexpr int kLeast = -1100;  // smaller ones would add nothing visible
-  if (rest == 0 || exponent < kLeast) return;
+  constexpr int kMin = -1100;  // smaller ones would add nothing visible
+  if (rest == 0 || exponent < kMin) return;
   const Number number{static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 1, false,
                       Number::Class::finite};
   tally.squares.add_product(number, number, weight);
@@ -314,9 +314,9 @@ Number number_of(double value) {
 
 // Their squares; unset if double cannot represent the sum reliably.
 std::optional<Squares> squares_of(const std::array<double, kPairRun>& rests, std::uint64_t count) {
-  constexpr double kLeast = 0x1p-700;  // below this, some squares may have underflowed
+  constexpr double kMin = 0x1p-700;  // below this, some squares may have underflowed
   const Squares squares = number_runs().squares(rests.data(), count, 0);
-  if (squares.sum == 0 || (squares.sum > kLeast && std::isfinite(squares.sum))) return squares;
+  if (squares.sum == 0 || (squares.sum > kMin && std::isfinite(squares.sum))) return squares;
   return std::nullopt;
 }
 

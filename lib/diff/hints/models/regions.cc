@@ -20,7 +20,7 @@ constexpr std::uint64_t kRemainders =
 constexpr std::uint64_t kLongestPeriod = 512;
 constexpr std::uint64_t kMinPlaces = 3;  // of a period
 constexpr std::size_t kMaxPlaces = 8;    // listed one by one
-constexpr std::uint64_t kMostBits = 1U << 22;
+constexpr std::uint64_t kMaxBits = 1U << 22;
 
 // -log2 of the chance that `count` random points are all in `ranges` ranges with this share of the
 // axis that were chosen to contain them: about count^2 * share^(count - 1) for a single range, and
@@ -92,7 +92,7 @@ AxisCounts::AxisCounts(std::uint64_t size, bool single)
     : size_(size), single_(single), by_index_(size <= kLongest ? size : kRemainders) {
   if (whole()) return;
   parts_.assign(kLongest, {.low = UINT64_MAX, .high = 0});
-  if (!single && size <= kMostBits) hit_.assign(size / 64 + 1, 0);
+  if (!single && size <= kMaxBits) hit_.assign(size / 64 + 1, 0);
 }
 
 std::uint64_t AxisCounts::part_of(std::uint64_t index) const {

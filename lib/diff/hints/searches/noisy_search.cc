@@ -225,8 +225,8 @@ double share_of_error(const PairStatistics& statistics, bool of_golden) {
 // What is left after the best factor and offset; 1 if the sums overflowed.
 double share_when_scaled(const PairStatistics& statistics) {
   const double r = statistics.correlation();
-  constexpr double kMost = 1 + 1e-9;  // by rounding
-  return r > 0 && r <= kMost ? std::max(0.0, 1 - r * r) : 1.0;
+  constexpr double kMax = 1 + 1e-9;  // by rounding
+  return r > 0 && r <= kMax ? std::max(0.0, 1 - r * r) : 1.0;
 }
 
 // The same for some points.

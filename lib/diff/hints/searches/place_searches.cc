@@ -561,9 +561,9 @@ struct ClipTally {
     }
   }
   bool holds() const {
-    constexpr std::uint64_t kLeast = 8;
+    constexpr std::uint64_t kMin = 8;
     constexpr double kMinBits = 50;
-    if (round < kLeast || 10 * further > round || 4 * agreed > round || 100 * others > round)
+    if (round < kMin || 10 * further > round || 4 * agreed > round || 100 * others > round)
       return false;
     // The chance to be at a limit with the other side in that half.
     const double rarity =

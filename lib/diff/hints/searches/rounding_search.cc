@@ -104,7 +104,7 @@ constexpr auto kActivations = std::to_array<Activation>({
 // Whether the map changes most numbers by far more than rounding may. Near 0 many functions change
 // hardly anything, so noise would pass.
 bool changes_clearly(const SearchContext& context, const ElementMap& map) {
-  constexpr std::size_t kLeast = 8;
+  constexpr std::size_t kMin = 8;
   const double clear = 4 * map.tolerance->relative;
   std::size_t changed = 0;
   for (const Point& point : context.mismatches) {
@@ -113,7 +113,7 @@ bool changes_clearly(const SearchContext& context, const ElementMap& map) {
     map.wide(&before, nullptr, 1, &after);
     if (std::abs(after - before) > clear * std::abs(before)) ++changed;
   }
-  return changed >= kLeast && 2 * changed >= context.mismatches.size();
+  return changed >= kMin && 2 * changed >= context.mismatches.size();
 }
 
 SearchResult try_activation(const SearchContext& context, const Activation& activation,
@@ -274,14 +274,14 @@ struct RowSum {
 // exp turns the rounding errors of its arguments into relative errors: half a step of the element
 // and half a step of the largest in its row.
 FitTolerance fit_tolerance(const SearchContext& context, const Softmax& softmax, double widest) {
-  constexpr double kMost = 0.25;
+  constexpr double kMax = 0.25;
   FitTolerance tolerance{.relative = rounding_tolerance(context.agreement)};
   if (softmax.logarithm)
     tolerance.amplified = [](double value, double relative) {
       return std::abs(value) * relative / 2;
     };
   else
-    tolerance.relative += std::min(widest * tolerance.relative / 2, kMost);
+    tolerance.relative += std::min(widest * tolerance.relative / 2, kMax);
   return tolerance;
 }
 
