@@ -13,56 +13,58 @@ using network::kNoValue;
 
 namespace {
 
-double typical(const NarrowType& type) { return kTypicalNoise * type.unit_roundoff(); }
+double typical_error(const NarrowType& type) { return kTypicalNoise * type.unit_roundoff(); }
 
 }  // namespace
 
-bool may_be_lucky(const ValueNoise& value, const NarrowType& type) {
-  return value.floating && value.relative() < typical(type);
+bool may_be_exact_by_chance(const ValueNoise& value, const NarrowType& type) {
+  return value.floating && value.relative() < typical_error(type);
 }
 
-void make_lucky(ValueNoise& value, const NarrowType& type, double largest) {
+void assume_typical_noise(ValueNoise& value, const NarrowType& type, double largest) {
   const double rms = value.measure.rms();
-  value.noise = typical(type) * (rms > 0 ? rms : largest);
-  value.by_luck = value.noise > 0;
+  value.noise = typical_error(type) * (rms > 0 ? rms : largest);
+  value.exact_by_chance = value.noise > 0;
 }
 
-ValueNoise lucky_if_it_may(const network::Network& network, std::uint32_t which,
-                           const ValueNoise& value, const NarrowType& type) {
-  ValueNoise lucky = value;
-  if (network.values()[which].node != kNoNode && may_be_lucky(value, type))
-    make_lucky(lucky, type, 0);
-  return lucky;
+ValueNoise with_typical_noise(const network::Network& network, std::uint32_t which,
+                              const ValueNoise& value, const NarrowType& type) {
+  ValueNoise typical = value;
+  if (network.values()[which].node != kNoNode && may_be_exact_by_chance(value, type))
+    assume_typical_noise(typical, type, 0);
+  return typical;
 }
 
-NodeVariants measure_variants(const NodeContext& context, const std::vector<ValueNoise>& lucky,
+NodeVariants measure_variants(const NodeContext& context, const std::vector<ValueNoise>& typical,
                               std::uint32_t node) {
   NodeVariants variants{.plain = measure_node(context, node)};
   const auto& inputs = context.network.nodes()[node].inputs;
-  if (std::ranges::any_of(
-          inputs, [&](std::uint32_t input) { return input != kNoValue && lucky[input].by_luck; }))
-    variants.lucky = measure_node({context.network, context.dump, context.type, lucky}, node);
+  if (std::ranges::any_of(inputs, [&](std::uint32_t input) {
+        return input != kNoValue && typical[input].exact_by_chance;
+      }))
+    variants.typical = measure_node({context.network, context.dump, context.type, typical}, node);
   return variants;
 }
 
-// Each effect is of one input that is rounded while the others are as they are, so that it is the
-// same whatever the others' errors are.
-NodeMeasure chosen(const NodeContext& context, std::uint32_t node, const NodeVariants& variants) {
+// Each effect is measured with one input rounded and the others exact, so it does not depend on the
+// errors of the others.
+NodeMeasure resolve_variants(const NodeContext& context, std::uint32_t node,
+                             const NodeVariants& variants) {
   const auto& inputs = context.network.nodes()[node].inputs;
   NodeMeasure measure = variants.plain;
   bool changed = false;
   for (std::size_t i = 0; i < measure.inputs.size(); ++i) {
     const ValueNoise& value = context.values[inputs[measure.inputs[i].input]];
-    if (!value.by_luck) continue;
-    if (value.measure.rms() == 0 || !variants.lucky) return measure_node(context, node);
-    measure.inputs[i] = variants.lucky->inputs[i];
+    if (!value.exact_by_chance) continue;
+    if (value.measure.rms() == 0 || !variants.typical) return measure_node(context, node);
+    measure.inputs[i] = variants.typical->inputs[i];
     changed = true;
   }
   if (!changed) return measure;
   if (measure.passing == network::ErrorPropagation::places)
     measure.rms = std::ranges::max(measure.inputs, {}, &InputEffect::rms).rms;
   else
-    measure.rms = variants.lucky->rms;
+    measure.rms = variants.typical->rms;
   finish_effects(context, node, measure);
   return measure;
 }
@@ -81,7 +83,7 @@ Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
   value.known = true;
   value.floating = numbers->floating();
   BTF_ASSIGN(const TensorMeasure measure, measure_tensor(*numbers, type, value.lossy));
-  // Integers are read to the end as well: where bytes are damaged it shows there.
+  // Integers have been read to the end as well, so damaged bytes are noticed.
   if (!value.floating) return value;
   value.measure = measure;
   value.noise = value.measure.noise();
@@ -90,42 +92,41 @@ Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
   return value;
 }
 
-// Where a value's numbers are of the type by chance, what it is computed from tells.
-void find_luck(const network::Network& network, const NarrowType& type,
-               std::vector<ValueNoise>& values) {
+// Finds the values that are exact by chance: their inputs have larger errors than they have.
+void find_exact_by_chance(const network::Network& network, const NarrowType& type,
+                          std::vector<ValueNoise>& values) {
   for (const network::Node& node : network.nodes()) {
-    const auto* const row =
-        network::find_operator(node.op, node.domain, network.version(node.domain));
-    const bool moved = row != nullptr && row->passing == ErrorPropagation::moved;
-    double most = 0;     // error of an input, relative
-    double largest = 0;  // rms of an input that has one
-    bool luck = false;
+    const bool moved = propagation_of(network, node) == ErrorPropagation::moved;
+    double most = 0;     // relative error of an input
+    double largest = 0;  // root mean square of an input that has an error
+    bool chance = false;
     for (std::size_t i = 0;
          i < (moved ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size()); ++i) {
       if (node.inputs[i] == kNoValue || !values[node.inputs[i]].floating) continue;
       const ValueNoise& input = values[node.inputs[i]];
       most = std::max(most, input.relative());
       if (input.noise > 0) largest = std::max(largest, input.measure.rms());
-      luck |= input.by_luck;
+      chance |= input.exact_by_chance;
     }
     for (const std::uint32_t output : node.outputs) {
       if (output == kNoValue || !values[output].floating) continue;
       ValueNoise& value = values[output];
-      if (!may_be_lucky(value, type) || most <= value.relative() || (moved && !luck)) continue;
-      make_lucky(value, type, largest);
+      if (!may_be_exact_by_chance(value, type) || most <= value.relative() || (moved && !chance))
+        continue;
+      assume_typical_noise(value, type, largest);
     }
   }
 }
 
-// What becomes Inf within the type's range, since it is computed from such as is above it: what the
-// nodes behind make of that.
+// Results within the type's range may become Inf because their inputs do. Measures what the nodes
+// that follow make of that.
 void follow_infinite(const network::Network& network, const Dump& dump, const NarrowType& type,
                      DumpMeasures& measures) {
   const NodeContext context{network, dump, type, measures.values};
   for (std::uint32_t number = 0; number < network.nodes().size(); ++number) {
     const network::Node& node = network.nodes()[number];
     NodeMeasure& measure = measures.nodes[number];
-    double from = HUGE_VAL;  // of inputs
+    double from = HUGE_VAL;  // the least `infinite_from` of the inputs
     for (const InputEffect& effect : measure.inputs)
       from = std::min(from, measures.values[node.inputs[effect.input]].infinite_from);
     if (from < HUGE_VAL && (measure.passing == ErrorPropagation::places ||
@@ -171,7 +172,7 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
     measures.values[which] = measure_value(network, dump, type, which, execution);
     return {};
   }));
-  find_luck(network, type, measures.values);
+  find_exact_by_chance(network, type, measures.values);
   const NodeContext context{network, dump, type, measures.values};
   BTF_TRY(for_each_piece(execution, measures.nodes.size(), [&](std::uint64_t i) -> Status {
     measures.nodes[i] = measure_node(context, static_cast<std::uint32_t>(i));
@@ -181,15 +182,15 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
   return measures;
 }
 
-DumpMeasures measures_of(const network::Network& network, const Dump& dump, const NarrowType& type,
-                         const DumpPieces& pieces) {
+DumpMeasures assemble_measures(const network::Network& network, const Dump& dump,
+                               const NarrowType& type, const DumpPieces& pieces) {
   DumpMeasures measures{.values = pieces.values, .nodes = {}};
   for (const ValueNoise& value : measures.values)
     if (!value.trouble.empty()) dump.note({ErrorCode::io, value.trouble});
-  find_luck(network, type, measures.values);
+  find_exact_by_chance(network, type, measures.values);
   const NodeContext context{network, dump, type, measures.values};
   for (std::uint32_t node = 0; node < pieces.nodes.size(); ++node)
-    measures.nodes.push_back(chosen(context, node, pieces.nodes[node]));
+    measures.nodes.push_back(resolve_variants(context, node, pieces.nodes[node]));
   follow_infinite(network, dump, type, measures);
   return measures;
 }

@@ -1,4 +1,4 @@
-// All that is measured of one dump: tensors and nodes one by one, on threads.
+// Measures all values and nodes of a network in one dump, on several threads.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,10 @@
 
 namespace btf {
 
-// Tensors, nodes and the like, one by one on threads.
-
+// Calls work(0), ..., work(pieces - 1) on several threads: for tensors, nodes and the like.
 inline Status for_each_piece(const Execution& execution, std::uint64_t pieces,
                              const std::function<Status(std::uint64_t)>& work) {
-  constexpr std::uint64_t kBytesPerPiece = 1U << 20;  // so much work is worth a thread
+  constexpr std::uint64_t kBytesPerPiece = 1U << 20;  // assumed, to choose the number of threads
   const unsigned workers = worker_count(execution, pieces, pieces * kBytesPerPiece);
   return for_each_slab(execution, workers, pieces, [&](unsigned, std::uint64_t piece) -> Status {
     BTF_TRY(check_cancelled(execution));
@@ -27,63 +26,64 @@ inline Status for_each_piece(const Execution& execution, std::uint64_t pieces,
   });
 }
 
-// The effect of rounding on a node's result, as far as its own inputs tell. Whether these have
-// their numbers by chance, what stands before them tells: both cases are measured.
-
+// The effect of rounding on a node's result. Some inputs round with less error than usual, possibly
+// only by chance in this dump. Whether that is so depends on the nodes before them, which another
+// process may measure, so both cases are measured.
 struct NodeVariants {
   NodeMeasure plain;
-  // With all inputs by chance of which that may be so; nothing: there is none.
-  std::optional<NodeMeasure> lucky{};
+  // With typical noise in all inputs that may be exact by chance; unset if there is no such input.
+  std::optional<NodeMeasure> typical{};
 };
 
-// Has the value its numbers by chance, if those that it is computed from are off by more?
-bool may_be_lucky(const ValueNoise& value, const NarrowType& type);
+// Returns true if rounding the value costs less than is typical: that is by chance if the values
+// that it is computed from have a larger error.
+bool may_be_exact_by_chance(const ValueNoise& value, const NarrowType& type);
 
-// Takes the numbers for such as are the type's by chance. `largest`: where all are zero, the root
-// mean square of what they are computed from.
-void make_lucky(ValueNoise& value, const NarrowType& type, double largest);
+// Gives the value the noise that rounding usually has. `largest`: the root mean square of its
+// inputs, used if the value is all zeros.
+void assume_typical_noise(ValueNoise& value, const NarrowType& type, double largest);
 
-// The noise of a value of the network, before what stands before it is known.
-ValueNoise lucky_if_it_may(const network::Network& network, std::uint32_t which,
-                           const ValueNoise& value, const NarrowType& type);
+// The value with typical noise if it may be exact by chance. Weights and inputs stay as they are.
+ValueNoise with_typical_noise(const network::Network& network, std::uint32_t which,
+                              const ValueNoise& value, const NarrowType& type);
 
-// `lucky`: all values by lucky_if_it_may().
-NodeVariants measure_variants(const NodeContext& context, const std::vector<ValueNoise>& lucky,
+// `typical`: with_typical_noise() of each value.
+NodeVariants measure_variants(const NodeContext& context, const std::vector<ValueNoise>& typical,
                               std::uint32_t node);
 
-// Once all values are known. The node is measured here where a value of zeros is by chance off by
-// something: by how much was not known.
-NodeMeasure chosen(const NodeContext& context, std::uint32_t node, const NodeVariants& variants);
+// Chooses a variant for each input, once it is known which values are exact by chance. The node is
+// measured again if one of these is all zeros, since its noise was not known before.
+NodeMeasure resolve_variants(const NodeContext& context, std::uint32_t node,
+                             const NodeVariants& variants);
 
-// All values and nodes of a network, measured in one dump.
-
-// The measures of one dump.
+// The measures of one dump, by value and by node of the network.
 struct DumpMeasures {
-  std::vector<ValueNoise> values;  // of the network
+  std::vector<ValueNoise> values;
   std::vector<NodeMeasure> nodes;
 };
 
-// The same by several processes, each some of the values and nodes.
+// The same, as measured by several processes that each know some of the values.
 struct DumpPieces {
-  std::vector<ValueNoise> values;  // each by itself
+  std::vector<ValueNoise> values;
   std::vector<NodeVariants> nodes;
 };
 
-// A value by itself: noise is that of its own numbers. One that cannot be used is one that is not
-// there; one that cannot be read says so, and so does what needs it.
+// Measures one value; its noise is that of rounding its own numbers. A value that cannot be used is
+// treated as not dumped. If it cannot be read, the error is in `trouble` and is noted in the dump.
 ValueNoise measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
                          std::uint32_t which, const Execution& execution);
 
-// `known`: of another dump, whose weights are the same; nullptr: there is none yet.
+// `known`: the measures of another dump, whose weights are used again; nullptr for the first dump.
 Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& dump,
                                   const NarrowType& type, const DumpMeasures* known,
                                   const Execution& execution);
 
-// The same out of its pieces. Nodes behind numbers that become Inf are measured here.
-DumpMeasures measures_of(const network::Network& network, const Dump& dump, const NarrowType& type,
-                         const DumpPieces& pieces);
+// Combines the pieces of several processes. Nodes that read numbers which become Inf are measured
+// again here.
+DumpMeasures assemble_measures(const network::Network& network, const Dump& dump,
+                               const NarrowType& type, const DumpPieces& pieces);
 
-// One tensor of a dump, without a network. Nothing: it holds no floats.
+// Measures one tensor of a dump, without a network. Unset if it does not hold floats.
 Result<std::optional<TensorMeasure>> measure_dumped(const Dump& dump, const DumpedTensor& tensor,
                                                     const NarrowType& type);
 

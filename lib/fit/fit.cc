@@ -1,4 +1,4 @@
-// fit(): dumps, types and the graph together become the report of what fits.
+// fit(): judges which layers fit a narrow type, from dumps and the graph.
 #include "btf/fit.h"
 
 #include <algorithm>
@@ -30,25 +30,23 @@ namespace btf {
 namespace {
 
 struct FitInputs {
-  std::unique_ptr<const network::Network> network;  // nullptr: there is none
+  std::unique_ptr<const network::Network> network;  // nullptr without a graph
   std::vector<Dump> dumps;
-  FitReport report;  // with what was seen of dumps so far
+  FitReport report;  // what listing the dumps has put into it
 };
 
-// The fit of one type, over all dumps.
-
-// Measures of a type by several processes. Nothing: all is measured here.
-struct KnownOfType {
+// The measures of a type by other processes. If `pieces` is nullptr, everything is measured here.
+struct GatheredMeasures {
   const ItemPieces* pieces = nullptr;
-  std::size_t type = 0;  // of the plan
+  std::size_t type = 0;  // index into the plan's narrow()
 };
 
 using network::kNoValue;
 using network::Network;
 
-// Finds tensors of the dumps that are no floats, are narrow already, or are not in the graph.
-Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, bool graph,
-                     FitReport& report) {
+// Reports tensors of the dumps that are not floats, are narrow already, or are not in the graph.
+Status check_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, bool graph,
+                   FitReport& report) {
   std::uint64_t floats = 0;
   for (std::size_t d = 0; d < dumps.size(); ++d) {
     std::uint64_t narrow = 0;
@@ -72,37 +70,39 @@ Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, 
     }
     if (narrow > 0)
       report.warnings.push_back(
-          sets[d].path() + ": '" + first + (narrow > 1 ? ", and others are narrow too" : "") +
-          ": what its numbers lost before does not show; dump a run in float32");
+          sets[d].path() + ": '" + first +
+          (narrow > 1 ? ", and other tensors are narrow too" : "") +
+          ", so what rounding has lost already cannot be seen; dump a run in float32");
   }
-  if (floats == 0 && !report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
-  if (floats == 0)
+  if (floats == 0) {
+    if (!report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
     for (const Dump& dump : dumps)
       for (const std::string& trouble : dump.read_troubles()) return fail(ErrorCode::io, trouble);
-  if (floats == 0)
-    return fail(ErrorCode::refused, "no tensor of " + sets[0].path() + " holds floats");
+    return fail(ErrorCode::refused, sets[0].path() + " contains no tensor of floats");
+  }
   if (graph && report.unused.size() == floats)
-    return fail(ErrorCode::refused, "no tensor of " + sets[0].path() + " is in the graph: '" +
-                                        report.unused.front() + "' is not");
+    return fail(ErrorCode::refused, "no tensor of " + sets[0].path() +
+                                        " is in the graph, for example '" + report.unused.front() +
+                                        "'");
   return {};
 }
 
-// An error: nothing can be measured.
+// Fails if nothing can be measured.
 Result<FitInputs> open_fit(std::span<TensorSet> sets, const FitOptions& options) {
   if (sets.empty() || options.dtypes.empty())
-    return fail(ErrorCode::invalid_argument, "there is no dump, or no dtype");
+    return fail(ErrorCode::invalid_argument, "fit needs at least one dump and one dtype");
   for (const DType dtype : options.dtypes)
     if (dtype != DType::float16 && dtype != DType::bfloat16 && !needs_scale(dtype))
       return fail(ErrorCode::unsupported,
-                  std::string(info(dtype).name) +
-                      " is not judged: float16, bfloat16 and signed types of 8 bits or fewer are");
+                  "fit cannot judge " + std::string(info(dtype).name) +
+                      ", only float16, bfloat16 and signed types of 8 bits or fewer");
   FitInputs inputs;
   inputs.report.graph = options.graph;
   if (options.graph) {
     BTF_ASSIGN(Network network, Network::read(*options.graph));
     if (network.nodes().empty())
       return std::unexpected(
-          Error{ErrorCode::refused, "it has no graph with nodes"}.in_file(*options.graph));
+          Error{ErrorCode::refused, "the model's graph has no nodes"}.in_file(*options.graph));
     inputs.network = std::make_unique<const Network>(std::move(network));
   }
   for (TensorSet& set : sets) {
@@ -110,7 +110,7 @@ Result<FitInputs> open_fit(std::span<TensorSet> sets, const FitOptions& options)
     BTF_ASSIGN(Dump dump, Dump::list(set, inputs.network.get(), inputs.report.troubles));
     inputs.dumps.push_back(std::move(dump));
   }
-  BTF_TRY(look_at_dumps(inputs.dumps, sets, inputs.network != nullptr, inputs.report));
+  BTF_TRY(check_dumps(inputs.dumps, sets, inputs.network != nullptr, inputs.report));
   return inputs;
 }
 
@@ -130,7 +130,7 @@ FitTensor tensor_of(std::string name, const TensorMeasure& measure, const Narrow
           .lost = measure.lost};
 }
 
-FitOfType of_type(const NarrowType& type) {
+FitOfType empty_result(const NarrowType& type) {
   return {.dtype = type.dtype(),
           .largest = type.largest(),
           .smallest = type.smallest(),
@@ -140,10 +140,10 @@ FitOfType of_type(const NarrowType& type) {
           .outputs = {}};
 }
 
-// All dumps together, for one type.
-class Union {
+// The fit of one type, over all dumps.
+class TypeFit {
  public:
-  Union(const Network& network, const Flow& flow, const NarrowType& type)
+  TypeFit(const Network& network, const Flow& flow, const NarrowType& type)
       : network_(network), flow_(flow), type_(type) {}
 
   void take(const Dump& dump, const DumpMeasures& measures) {
@@ -161,7 +161,7 @@ class Union {
     for (std::uint32_t node = 0; node < layers_.size(); ++node) {
       Layer& layer = layers_[node];
       if (!is_fit_layer(network_, measures, node)) continue;
-      layer.there = true;
+      layer.present = true;
       const std::string& trouble = measures.nodes[node].trouble;
       layer.judged |= trouble.empty();
       if (layer.trouble.empty()) layer.trouble = trouble;
@@ -171,7 +171,7 @@ class Union {
     for (const auto& [node, findings] : found) {
       if (gives_infinite(findings)) nodes.infinite[node] = true;
       for (const NodeFinding& finding : findings)
-        // Its own findings tell, if there are any.
+        // If that node has findings of its own, these decide.
         if (finding.reason == FitReason::feeds && finding.limit == 0 && found[finding.node].empty())
           nodes.infinite[finding.node] = true;
     }
@@ -183,25 +183,25 @@ class Union {
     for (std::size_t i = 0; i < narrow.size(); ++i) {
       outputs_[i].narrow = std::max(outputs_[i].narrow, narrow[i]);
       outputs_[i].kept = std::max(outputs_[i].kept, kept[i]);
-      outputs_[i].there |= measures.values[network_.outputs()[i]].floating;
+      outputs_[i].present |= measures.values[network_.outputs()[i]].floating;
     }
   }
 
   FitOfType result() const {
-    FitOfType result = of_type(type_);
+    FitOfType result = empty_result(type_);
     for (std::uint32_t value = 0; value < values_.size(); ++value) {
       if (values_[value].elements == 0) continue;
       result.tensors.push_back(tensor_of(network_.values()[value].name, values_[value], type_));
       result.tensors.back().weight = network_.values()[value].weight.has_value();
     }
     for (std::uint32_t node = 0; node < layers_.size(); ++node)
-      if (layers_[node].there) result.layers.push_back(layer_of(node));
+      if (layers_[node].present) result.layers.push_back(layer_of(node));
     for (const FitLayer& layer : result.layers) {
       result.wide += layer.state == FitState::wide ? 1 : 0;
       result.unjudged += layer.state == FitState::unjudged ? 1 : 0;
     }
     for (std::size_t i = 0; i < outputs_.size(); ++i)
-      if (outputs_[i].there)
+      if (outputs_[i].present)
         result.outputs.push_back({.name = network_.values()[network_.outputs()[i]].name,
                                   .narrow = outputs_[i].narrow,
                                   .kept = outputs_[i].kept});
@@ -209,7 +209,7 @@ class Union {
   }
 
  private:
-  // Not what only comes near the end of the range.
+  // Values that only come near the end of the range do not count.
   bool gives_infinite(const std::vector<NodeFinding>& findings) const {
     return std::ranges::any_of(findings, [&](const NodeFinding& finding) {
       const bool overflow = finding.reason == FitReason::overflow_output ||
@@ -220,31 +220,31 @@ class Union {
     });
   }
 
-  struct Found {
+  struct CountedFinding {
     NodeFinding finding;
     std::uint64_t dumps = 0;
   };
   struct Layer {
-    bool there = false;
+    bool present = false;
     bool judged = false;
     std::string trouble{};
-    std::vector<Found> found{};
+    std::vector<CountedFinding> findings{};
   };
   struct Output {
     double narrow = 0;
     double kept = 0;
-    bool there = false;
+    bool present = false;
   };
 
   static void add(Layer& layer, const NodeFinding& finding) {
-    for (Found& known : layer.found) {
+    for (CountedFinding& known : layer.findings) {
       if (known.finding.reason != finding.reason || known.finding.value != finding.value) continue;
       ++known.dumps;
       known.finding.number = std::max(known.finding.number, finding.number);
       known.finding.limit = std::min(known.finding.limit, finding.limit);
       return;
     }
-    layer.found.push_back({finding, 1});
+    layer.findings.push_back({finding, 1});
   }
 
   FitLayer layer_of(std::uint32_t node) const {
@@ -256,7 +256,7 @@ class Union {
                    .outputs = {}};
     for (const std::uint32_t output : made.outputs)
       if (output != kNoValue) layer.outputs.push_back(network_.values()[output].name);
-    for (const Found& found : own.found)
+    for (const CountedFinding& found : own.findings)
       layer.findings.push_back(
           {.reason = found.finding.reason,
            .tensor =
@@ -265,7 +265,7 @@ class Union {
            .number = found.finding.number,
            .limit = found.finding.limit,
            .dumps = found.dumps});
-    if (!own.found.empty()) {
+    if (!own.findings.empty()) {
       layer.state = FitState::wide;
     } else if (!own.judged) {
       layer.state = FitState::unjudged;
@@ -282,10 +282,10 @@ class Union {
   std::vector<Output> outputs_;
 };
 
-// Without a network: tensors of the same name in several dumps are one. What cannot be read is put
-// into the report.
+// Measures tensors without a network. Tensors of the same name in several dumps count as one.
+// Errors of reading are put into the report.
 Result<FitOfType> measure_alone(const std::vector<Dump>& dumps, const NarrowType& type,
-                                const KnownOfType& known, const Execution& execution,
+                                const GatheredMeasures& known, const Execution& execution,
                                 FitReport& report) {
   std::vector<std::string> order;
   std::map<std::string, TensorMeasure> found;
@@ -302,23 +302,23 @@ Result<FitOfType> measure_alone(const std::vector<Dump>& dumps, const NarrowType
       const auto [at, added] = found.emplace(tensor.name, **measure);
       added ? order.push_back(tensor.name) : at->second.add(**measure);
     }
-  FitOfType result = of_type(type);
+  FitOfType result = empty_result(type);
   for (const std::string& name : order)
     result.tensors.push_back(tensor_of(name, found.at(name), type));
   return result;
 }
 
 Result<FitOfType> judge_all(const Network& network, const std::vector<Dump>& dumps,
-                            const NarrowType& type, const KnownOfType& known,
+                            const NarrowType& type, const GatheredMeasures& known,
                             const Execution& execution) {
   const Flow flow(network);
-  Union all(network, flow, type);
+  TypeFit all(network, flow, type);
   std::optional<DumpMeasures> last;
   for (std::size_t d = 0; d < dumps.size(); ++d) {
     DumpMeasures measures;
     if (known.pieces != nullptr) {
       BTF_TRY(check_cancelled(execution));
-      measures = measures_of(network, dumps[d], type, known.pieces->dump(known.type, d));
+      measures = assemble_measures(network, dumps[d], type, known.pieces->dump(known.type, d));
     } else {
       BTF_ASSIGN(measures,
                  measure_dump(network, dumps[d], type, last ? &*last : nullptr, execution));
@@ -329,10 +329,8 @@ Result<FitOfType> judge_all(const Network& network, const std::vector<Dump>& dum
   return all.result();
 }
 
-// A share of what there is to measure, a few items at a time.
-
-// As many are lost if the process ends.
-constexpr std::size_t kTogether = 32;
+// Items that are measured at a time; their results are lost if the process ends.
+constexpr std::size_t kBatch = 32;
 
 using Texts = std::set<std::string>;
 
@@ -346,14 +344,14 @@ Texts read_troubles(const FitPlan& plan) {
   return all;
 }
 
-// What of the item could not be read: its own values, or those that its layer reads.
+// The errors of reading the item's own values and those that its layer reads.
 Texts troubles_of(const FitMeasures& measures, const Texts& unread) {
   Texts found;
   const auto take = [&](const std::string& trouble) {
     if (!trouble.empty()) found.insert(trouble);
   };
-  for (const FitMeasures::OfRun& run : measures.runs)
-    for (const FitMeasures::OfType& type : run.types) {
+  for (const FitMeasures::RunMeasures& run : measures.runs)
+    for (const FitMeasures::TypeMeasures& type : run.types) {
       take(type.trouble);
       for (const ValueNoise& value : type.values) take(value.trouble);
       if (type.node && unread.contains(type.node->plain.trouble)) take(type.node->plain.trouble);
@@ -376,8 +374,8 @@ class ShareMeasuring {
     std::vector<std::uint64_t> own;
     for (std::uint64_t number = 0; number < plan_.items().size(); ++number)
       if (share_.is_own(number)) own.push_back(number);
-    for (std::size_t first = 0; first < own.size(); first += kTogether)
-      BTF_TRY(measure(std::span(own).subspan(first, std::min(kTogether, own.size() - first))));
+    for (std::size_t first = 0; first < own.size(); first += kBatch)
+      BTF_TRY(measure(std::span(own).subspan(first, std::min(kBatch, own.size() - first))));
     return {};
   }
 
@@ -398,16 +396,17 @@ class ShareMeasuring {
     return {};
   }
 
-  // An error of reading that no item tells of: the shard is to be run again.
+  // Fails on an error of reading that no item has in its result: the shard has to run again.
   Status check_read(std::span<const FitMeasures> found) {
     const Texts unread = read_troubles(plan_);
-    for (const FitMeasures& measures : found) told_.merge(troubles_of(measures, unread));
+    for (const FitMeasures& measures : found) reported_.merge(troubles_of(measures, unread));
     for (const std::string& trouble : unread)
-      if (!told_.contains(trouble)) return fail(ErrorCode::io, trouble);
+      if (!reported_.contains(trouble)) return fail(ErrorCode::io, trouble);
     return {};
   }
 
-  // Their states first: if they are unchanged after that, these are of what was read.
+  // Each file's state is taken before the check that it is unchanged, so it is the state of what
+  // was read.
   Result<decltype(MeasuredFit::files)> files_of(const FitItem& item) const {
     decltype(MeasuredFit::files) files;
     for (const auto& [dump, member] : plan_.members(item)) {
@@ -427,7 +426,7 @@ class ShareMeasuring {
   const FitOptions& options_;
   std::optional<FileState> graph_;  // before it was read
   FitShare& share_;
-  Texts told_;  // troubles of items
+  Texts reported_;  // troubles of items
   ItemMeasuring measuring_;
 };
 
@@ -466,14 +465,14 @@ void warn_of_nonfinite(const std::vector<Tensor>& tensors, std::vector<std::stri
     if (tensor.weight || tensor.nan + tensor.infinite == 0) continue;
     const bool all = tensor.nan + tensor.infinite == tensor.elements;
     warnings.push_back("'" + tensor.name + "' has " + std::to_string(tensor.nan) + " NaN and " +
-                       std::to_string(tensor.infinite) + " Inf as dumped" +
-                       (all ? " and nothing else" : "") + "; they are left out");
+                       std::to_string(tensor.infinite) + " Inf in the dump" +
+                       (all ? " and nothing else" : "") + "; they are ignored");
   }
 }
 
 Status measure_scaled(const FitInputs& inputs, std::span<const DType> dtypes,
                       const ScaledPieces* pieces, const FitOptions& options, FitReport& report) {
-  BTF_ASSIGN(ScalesFound found,
+  BTF_ASSIGN(ScaleResults found,
              fit_scales(inputs.network.get(), inputs.dumps, dtypes, options.execution, pieces));
   std::ranges::move(found.troubles, std::back_inserter(report.troubles));
   std::ranges::move(found.warnings, std::back_inserter(report.warnings));
@@ -482,20 +481,20 @@ Status measure_scaled(const FitInputs& inputs, std::span<const DType> dtypes,
   return {};
 }
 
-// Errors of reading, by whatever path a value was read: none of them leaves a report that looks
-// whole. Each is said once.
+// Puts all errors of reading into the report, each once, so that it never looks complete if one was
+// met anywhere.
 void take_read_troubles(const FitInputs& inputs, FitReport& report) {
   const auto take = [&](const std::vector<std::string>& troubles) {
     report.troubles.insert(report.troubles.end(), troubles.begin(), troubles.end());
   };
   for (const Dump& dump : inputs.dumps) take(dump.read_troubles());
   if (inputs.network != nullptr) take(inputs.network->read_troubles());
-  std::set<std::string> said;
+  Texts seen;
   std::erase_if(report.troubles,
-                [&](const std::string& trouble) { return !said.insert(trouble).second; });
+                [&](const std::string& trouble) { return !seen.insert(trouble).second; });
 }
 
-// `pieces`: nullptr, where all is measured here.
+// `pieces`: the measures of other processes; nullptr if everything is measured here.
 Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const ItemPieces* pieces,
                         const FitOptions& options) {
   FitReport report = std::move(inputs.report);
@@ -506,7 +505,7 @@ Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const Ite
       continue;
     }
     const NarrowType type(dtype);
-    const KnownOfType known{.pieces = pieces, .type = report.types.size()};
+    const GatheredMeasures known{.pieces = pieces, .type = report.types.size()};
     BTF_ASSIGN(FitOfType found,
                inputs.network != nullptr
                    ? judge_all(*inputs.network, inputs.dumps, type, known, options.execution)
@@ -515,8 +514,8 @@ Result<FitReport> judge(FitInputs& inputs, std::span<TensorSet> dumps, const Ite
     if (found.unjudged > 0 && found.unjudged == found.layers.size() && !report.troubles.empty())
       return fail(ErrorCode::io, report.troubles.front());
     if (found.unjudged > 0 && found.unjudged == found.layers.size())
-      return fail(ErrorCode::refused, "no layer can be judged, as '" + found.layers[0].name +
-                                          "': " + found.layers[0].why);
+      return fail(ErrorCode::refused, "no layer can be judged; the first is '" +
+                                          found.layers[0].name + "': " + found.layers[0].why);
     if (report.types.empty()) warn_of_nonfinite(found.tensors, report.warnings);
     report.types.push_back(std::move(found));
   }

@@ -17,21 +17,15 @@ using network::kNoValue;
 
 namespace {
 
-network::ErrorPropagation passing_of(const network::Network& network, const network::Node& node) {
-  const auto* const row =
-      network::find_operator(node.op, node.domain, network.version(node.domain));
-  return row == nullptr ? network::ErrorPropagation::unknown : row->passing;
-}
-
 bool is_given(const network::Node& node, std::size_t input) {
   return input < node.inputs.size() && node.inputs[input] != kNoValue;
 }
 
-// Whether all is there that the rule looks up by it.
+// Returns true if the judgement can use the measure: its inputs exist, and it suits the operator.
 bool is_of_node(const network::Network& network, std::uint32_t number, const NodeMeasure& measure) {
   const network::Node& node = network.nodes()[number];
-  const bool sums_products = passing_of(network, node) == network::ErrorPropagation::products;
-  if (measure.terms != 0 && !sums_products) return false;
+  if (measure.terms != 0 && propagation_of(network, node) != network::ErrorPropagation::products)
+    return false;
   if (!network.is_sound(number) && (measure.trouble.empty() || !measure.inputs.empty()))
     return false;
   return std::ranges::all_of(
@@ -41,23 +35,23 @@ bool is_of_node(const network::Network& network, std::uint32_t number, const Nod
 bool are_of_node(const network::Network& network, std::uint32_t node,
                  const NodeVariants& variants) {
   return is_of_node(network, node, variants.plain) &&
-         (!variants.lucky || is_of_node(network, node, *variants.lucky)) &&
-         (!variants.lucky || std::ranges::equal(variants.plain.inputs, variants.lucky->inputs, {},
-                                                &InputEffect::input, &InputEffect::input));
+         (!variants.typical || is_of_node(network, node, *variants.typical)) &&
+         (!variants.typical || std::ranges::equal(variants.plain.inputs, variants.typical->inputs,
+                                                  {}, &InputEffect::input, &InputEffect::input));
 }
 
-// Whether the measures are those of the item: as many of everything as the plan has.
+// Returns true if the measures have the numbers of dumps, types and values that the plan has.
 bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& measures) {
   if (measures.runs.size() != plan.runs(item)) return false;
   const bool scaled = !plan.scaled().empty();
-  if (measures.scales.size() != (scaled ? item.wanted.size() : 0)) return false;
+  if (measures.scales.size() != (scaled ? item.candidates.size() : 0)) return false;
   for (const ScaledMeasure& scales : measures.scales)
     if (!scales.types.empty() && scales.types.size() != plan.scaled().size()) return false;
   const bool layer = item.node != kNoNode;
-  for (const FitMeasures::OfRun& run : measures.runs) {
+  for (const FitMeasures::RunMeasures& run : measures.runs) {
     if (run.types.size() != plan.narrow().size()) return false;
     if (run.gains.size() != (layer && scaled ? plan.scaled().size() : 0)) return false;
-    for (const FitMeasures::OfType& type : run.types) {
+    for (const FitMeasures::TypeMeasures& type : run.types) {
       if (plan.network() == nullptr ? type.values.size() > 1
                                     : type.values.size() != item.values.size())
         return false;
@@ -70,19 +64,19 @@ bool is_of_item(const FitPlan& plan, const FitItem& item, const FitMeasures& mea
   return true;
 }
 
-// An operator's passing is known here, and not asked of a part.
+// Sets the error propagation from the operator: files of parts do not contain it.
 NodeVariants with_passing(const network::Network& network, std::uint32_t node,
                           NodeVariants variants) {
-  const network::ErrorPropagation passing = passing_of(network, network.nodes()[node]);
+  const network::ErrorPropagation passing = propagation_of(network, network.nodes()[node]);
   variants.plain.passing = passing;
-  if (variants.lucky) variants.lucky->passing = passing;
+  if (variants.typical) variants.typical->passing = passing;
   return variants;
 }
 
 }  // namespace
 
 ItemPieces::ItemPieces(const FitPlan& plan) {
-  scaled_.wanted.resize(plan.wanted().size());
+  scaled_.candidates.resize(plan.candidates().size());
   if (plan.network() == nullptr) return;
   const std::size_t nodes = plan.network()->nodes().size();
   DumpPieces none;
@@ -103,7 +97,7 @@ Result<ItemPieces> ItemPieces::gather(const FitPlan& plan, const FitShare& share
     const MeasuredFit* const known = share.known(number);
     if (known == nullptr || known->measures == nullptr || !is_of_item(plan, item, *known->measures))
       return fail(ErrorCode::malformed,
-                  "what was measured of item " + std::to_string(number) + " is not of that item");
+                  "the measures of item " + std::to_string(number) + " do not belong to that item");
     plan.network() != nullptr ? pieces.take(plan, item, *known->measures)
                               : pieces.take_by_name(plan, item, *known->measures);
   }
@@ -112,7 +106,7 @@ Result<ItemPieces> ItemPieces::gather(const FitPlan& plan, const FitShare& share
 
 void ItemPieces::take(const FitPlan& plan, const FitItem& item, const FitMeasures& measures) {
   for (std::size_t d = 0; d < measures.runs.size(); ++d) {
-    const FitMeasures::OfRun& run = measures.runs[d];
+    const FitMeasures::RunMeasures& run = measures.runs[d];
     for (std::size_t t = 0; t < run.types.size(); ++t) {
       DumpPieces& pieces = dumps_[t][d];
       for (std::size_t i = 0; i < item.values.size(); ++i)
@@ -124,20 +118,21 @@ void ItemPieces::take(const FitPlan& plan, const FitItem& item, const FitMeasure
       scaled_.dumps[d].gains[i][item.node] = run.gains[i];
   }
   for (std::size_t i = 0; i < measures.scales.size(); ++i)
-    if (item.wanted[i] != kNotWanted) scaled_.wanted[item.wanted[i]] = measures.scales[i];
+    if (item.candidates[i] != kNoCandidate)
+      scaled_.candidates[item.candidates[i]] = measures.scales[i];
 }
 
 void ItemPieces::take_by_name(const FitPlan& plan, const FitItem& item,
                               const FitMeasures& measures) {
-  const ScaledWanted& wanted = plan.wanted()[item.wanted[0]];
+  const ScaleCandidate& candidate = plan.candidates()[item.candidates[0]];
   for (std::size_t i = 0; i < measures.runs.size(); ++i)
-    tensors_[wanted.places[i].second] = measures.runs[i];
-  if (!measures.scales.empty()) scaled_.wanted[item.wanted[0]] = measures.scales[0];
+    tensors_[candidate.places[i].second] = measures.runs[i];
+  if (!measures.scales.empty()) scaled_.candidates[item.candidates[0]] = measures.scales[0];
 }
 
 Result<std::optional<TensorMeasure>> ItemPieces::tensor(std::size_t type,
                                                         const DumpedTensor& tensor) const {
-  const FitMeasures::OfType& own = tensors_.at(&tensor).types[type];
+  const FitMeasures::TypeMeasures& own = tensors_.at(&tensor).types[type];
   if (!own.trouble.empty()) return std::unexpected(Error{ErrorCode::io, own.trouble});
   if (own.values.empty()) return std::nullopt;
   return own.values[0].measure;
@@ -146,13 +141,13 @@ Result<std::optional<TensorMeasure>> ItemPieces::tensor(std::size_t type,
 ItemMeasuring::ItemMeasuring(const FitPlan& plan, const Execution& execution)
     : plan_(plan),
       execution_(execution),
-      scales_(plan.wanted().size()),
-      scaled_(plan.wanted().size()) {
+      scales_(plan.candidates().size()),
+      scaled_(plan.candidates().size()) {
   for (const DType dtype : plan.narrow()) types_.emplace_back(dtype);
   if (plan.network() == nullptr) return;
   const std::size_t values = plan.network()->values().size();
   const Values none{.plain = std::vector<ValueNoise>(values),
-                    .lucky = std::vector<ValueNoise>(values)};
+                    .typical = std::vector<ValueNoise>(values)};
   values_.assign(plan.dumps().size(), std::vector<Values>(types_.size(), none));
   measured_.resize(values);
   relative_.assign(plan.scaled().size(), std::vector<double>(values));
@@ -163,13 +158,14 @@ Result<std::vector<FitMeasures>> ItemMeasuring::run(std::span<const FitItem* con
   if (!plan_.scaled().empty()) BTF_TRY(measure_scales(items));
   std::vector<FitMeasures> found(items.size());
   BTF_TRY(for_each_piece(execution_, items.size(), [&](std::uint64_t i) -> Status {
-    found[i] = plan_.network() != nullptr ? of_network(*items[i]) : of_name(*items[i]);
+    found[i] =
+        plan_.network() != nullptr ? measures_by_graph(*items[i]) : measures_by_name(*items[i]);
     return {};
   }));
   return found;
 }
 
-// Those of the items, and what their layers read.
+// Measures the values of the items and those that their layers read.
 Status ItemMeasuring::measure_values(std::span<const FitItem* const> items) {
   const network::Network& network = *plan_.network();
   std::vector<std::uint32_t> asked;
@@ -191,60 +187,59 @@ Status ItemMeasuring::measure_values(std::span<const FitItem* const> items) {
         own.plain[value] =
             again ? values_[0][t].plain[value]
                   : measure_value(network, plan_.dumps()[d], types_[t], value, execution_);
-        own.lucky[value] = lucky_if_it_may(network, value, own.plain[value], types_[t]);
+        own.typical[value] = with_typical_noise(network, value, own.plain[value], types_[t]);
       }
     return {};
   });
 }
 
-// Do errors of its inputs' codes decide what is measured of it?
+// Returns true if the item's gains depend on the errors of its inputs' codes.
 bool ItemMeasuring::reads_scales(const FitItem& item) const {
   if (item.node == kNoNode || std::ranges::none_of(plan_.scaled(), has_uniform_errors))
     return false;
-  const network::Node& node = plan_.network()->nodes()[item.node];
-  const auto* const row =
-      network::find_operator(node.op, node.domain, plan_.network()->version(node.domain));
-  return row != nullptr && row->passing == network::ErrorPropagation::places;
+  return propagation_of(*plan_.network(), plan_.network()->nodes()[item.node]) ==
+         network::ErrorPropagation::places;
 }
 
 Status ItemMeasuring::measure_scales(std::span<const FitItem* const> items) {
   std::vector<std::size_t> asked;
-  const auto ask = [&](std::size_t wanted) {
-    if (wanted == kNotWanted || scaled_[wanted]) return;
-    scaled_[wanted] = true;
-    asked.push_back(wanted);
+  const auto ask = [&](std::size_t candidate) {
+    if (candidate == kNoCandidate || scaled_[candidate]) return;
+    scaled_[candidate] = true;
+    asked.push_back(candidate);
   };
   for (const FitItem* const item : items) {
-    std::ranges::for_each(item->wanted, ask);
+    std::ranges::for_each(item->candidates, ask);
     if (!reads_scales(*item)) continue;
     for (const std::uint32_t input : plan_.network()->nodes()[item->node].inputs)
-      if (input != kNoValue) ask(plan_.wanted_of(input));
+      if (input != kNoValue) ask(plan_.candidate_of(input));
   }
   BTF_TRY(for_each_piece(execution_, asked.size(), [&](std::uint64_t i) -> Status {
-    const ScaledWanted& wanted = plan_.wanted()[asked[i]];
+    const ScaleCandidate& candidate = plan_.candidates()[asked[i]];
     BTF_ASSIGN(scales_[asked[i]],
-               measure_wanted(wanted, plan_.network(), plan_.scaled(), execution_));
+               measure_candidate(candidate, plan_.network(), plan_.scaled(), execution_));
     return {};
   }));
   if (plan_.network() == nullptr) return {};
-  for (const std::size_t wanted : asked)
-    for (std::size_t type = 0; type < scales_[wanted].types.size(); ++type)
-      relative_[type][plan_.wanted()[wanted].value] = relative_error(scales_[wanted].types[type]);
+  for (const std::size_t candidate : asked)
+    for (std::size_t type = 0; type < scales_[candidate].types.size(); ++type)
+      relative_[type][plan_.candidates()[candidate].value] =
+          relative_error(scales_[candidate].types[type]);
   return {};
 }
 
-FitMeasures ItemMeasuring::of_network(const FitItem& item) const {
+FitMeasures ItemMeasuring::measures_by_graph(const FitItem& item) const {
   const network::Network& network = *plan_.network();
   FitMeasures measures;
   for (std::size_t d = 0; d < values_.size(); ++d) {
-    FitMeasures::OfRun& run = measures.runs.emplace_back();
+    FitMeasures::RunMeasures& run = measures.runs.emplace_back();
     for (std::size_t t = 0; t < types_.size(); ++t) {
       const Values& known = values_[d][t];
-      FitMeasures::OfType& own = run.types.emplace_back();
+      FitMeasures::TypeMeasures& own = run.types.emplace_back();
       for (const std::uint32_t value : item.values) own.values.push_back(known.plain[value]);
       if (item.node == kNoNode) continue;
       const NodeContext context{network, plan_.dumps()[d], types_[t], known.plain};
-      own.node = measure_variants(context, known.lucky, item.node);
+      own.node = measure_variants(context, known.typical, item.node);
     }
     if (item.node == kNoNode || plan_.scaled().empty()) continue;
     const std::size_t by = plan_.ranked_by();
@@ -256,17 +251,17 @@ FitMeasures ItemMeasuring::of_network(const FitItem& item) const {
               : UniformGains());
   }
   if (plan_.scaled().empty()) return measures;
-  for (const std::size_t wanted : item.wanted)
-    measures.scales.push_back(wanted == kNotWanted ? ScaledMeasure() : scales_[wanted]);
+  for (const std::size_t candidate : item.candidates)
+    measures.scales.push_back(candidate == kNoCandidate ? ScaledMeasure() : scales_[candidate]);
   return measures;
 }
 
-FitMeasures ItemMeasuring::of_name(const FitItem& item) const {
+FitMeasures ItemMeasuring::measures_by_name(const FitItem& item) const {
   FitMeasures measures;
-  for (const auto& [dump, tensor] : plan_.wanted()[item.wanted[0]].places) {
-    FitMeasures::OfRun& run = measures.runs.emplace_back();
+  for (const auto& [dump, tensor] : plan_.candidates()[item.candidates[0]].places) {
+    FitMeasures::RunMeasures& run = measures.runs.emplace_back();
     for (const NarrowType& type : types_) {
-      FitMeasures::OfType& own = run.types.emplace_back();
+      FitMeasures::TypeMeasures& own = run.types.emplace_back();
       const auto found = measure_dumped(*dump, *tensor, type);
       if (!found)
         own.trouble = found.error().text();
@@ -274,7 +269,7 @@ FitMeasures ItemMeasuring::of_name(const FitItem& item) const {
         own.values.push_back({.measure = **found, .known = true, .floating = true});
     }
   }
-  if (!plan_.scaled().empty()) measures.scales.push_back(scales_[item.wanted[0]]);
+  if (!plan_.scaled().empty()) measures.scales.push_back(scales_[item.candidates[0]]);
   return measures;
 }
 
@@ -306,58 +301,59 @@ FitPlan::FitPlan(const network::Network* network, const std::vector<Dump>& dumps
     : network_(network), dumps_(dumps) {
   for (const DType dtype : dtypes) (needs_scale(dtype) ? scaled_ : narrow_).push_back(dtype);
   if (network_ != nullptr && !scaled_.empty() &&
-      std::ranges::find(narrow_, kGainsBy) == narrow_.end())
-    narrow_.push_back(kGainsBy);
-  wanted_ = wanted_scales(network_, dumps_);
+      std::ranges::find(narrow_, kGainDType) == narrow_.end())
+    narrow_.push_back(kGainDType);
+  candidates_ = scale_candidates(network_, dumps_);
   if (network_ != nullptr)
     take_network();
   else
-    for (std::size_t i = 0; i < wanted_.size(); ++i) items_.push_back({.wanted = {i}});
+    for (std::size_t i = 0; i < candidates_.size(); ++i) items_.push_back({.candidates = {i}});
 }
 
 std::size_t FitPlan::ranked_by() const {
-  return static_cast<std::size_t>(std::ranges::find(narrow_, kGainsBy) - narrow_.begin());
+  return static_cast<std::size_t>(std::ranges::find(narrow_, kGainDType) - narrow_.begin());
 }
 
 void FitPlan::take_network() {
-  wanted_of_.assign(network_->values().size(), kNotWanted);
-  for (std::size_t i = 0; i < wanted_.size(); ++i) wanted_of_[wanted_[i].value] = i;
+  candidate_of_.assign(network_->values().size(), kNoCandidate);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) candidate_of_[candidates_[i].value] = i;
   for (std::uint32_t node = 0; node < network_->nodes().size(); ++node) {
     FitItem& item = items_.emplace_back(FitItem{.node = node});
     for (const std::uint32_t made : network_->nodes()[node].outputs)
       if (made != kNoValue) item.values.push_back(made);
   }
-  for (const ScaledWanted& wanted : wanted_)
-    if (network_->values()[wanted.value].node == kNoNode)
-      items_.push_back({.values = {wanted.value}});
+  for (const ScaleCandidate& candidate : candidates_)
+    if (network_->values()[candidate.value].node == kNoNode)
+      items_.push_back({.values = {candidate.value}});
   for (FitItem& item : items_)
-    for (const std::uint32_t value : item.values) item.wanted.push_back(wanted_of_[value]);
+    for (const std::uint32_t value : item.values) item.candidates.push_back(candidate_of_[value]);
   find_members();
 }
 
 std::size_t FitPlan::runs(const FitItem& item) const {
-  return network_ != nullptr ? dumps_.size() : wanted_[item.wanted[0]].places.size();
+  return network_ != nullptr ? dumps_.size() : candidates_[item.candidates[0]].places.size();
 }
 
 std::uint64_t FitPlan::bytes_of(std::uint32_t value) const {
-  const std::size_t which = wanted_of_[value];
-  if (which == kNotWanted) return 0;
-  if (wanted_[which].weight) {
+  const std::size_t which = candidate_of_[value];
+  if (which == kNoCandidate) return 0;
+  if (candidates_[which].weight) {
     const auto stored = network_->weight(network_->values()[value]);
     return stored ? stored->tensor().data_bytes : 0;
   }
   std::uint64_t bytes = 0;
-  for (const auto& [dump, tensor] : wanted_[which].places) bytes = sum(bytes, dump->bytes(*tensor));
+  for (const auto& [dump, tensor] : candidates_[which].places)
+    bytes = sum(bytes, dump->bytes(*tensor));
   return bytes;
 }
 
 std::vector<PlannedFit> FitPlan::planned() const {
   std::vector<PlannedFit> planned;
   if (network_ == nullptr) {
-    for (const ScaledWanted& wanted : wanted_) {
+    for (const ScaleCandidate& candidate : candidates_) {
       PlannedFit& item =
-          planned.emplace_back(PlannedFit{.name = wanted.name, .signature = wanted.name});
-      for (const auto& [dump, tensor] : wanted.places)
+          planned.emplace_back(PlannedFit{.name = candidate.name, .signature = candidate.name});
+      for (const auto& [dump, tensor] : candidate.places)
         item.bytes = sum(item.bytes, dump->bytes(*tensor));
     }
     return planned;
@@ -384,8 +380,8 @@ std::vector<PlannedFit> FitPlan::planned() const {
   return planned;
 }
 
-// A value that was not dumped is computed from those that it follows from: nodes come in an order
-// in which what they read is known, and a chain shares one set.
+// A value that was not dumped is computed from its node's inputs, so it has their members. Nodes
+// are in topological order, and a chain of them shares one set.
 void FitPlan::find_members() {
   for (const Dump& dump : dumps_) {
     std::vector<SharedMembers>& members = members_.emplace_back(network_->values().size());
@@ -407,7 +403,7 @@ void FitPlan::find_members() {
 std::set<std::pair<std::size_t, std::uint64_t>> FitPlan::members(const FitItem& item) const {
   std::set<std::pair<std::size_t, std::uint64_t>> found;
   if (network_ == nullptr) {
-    for (const auto& [dump, tensor] : wanted_[item.wanted[0]].places)
+    for (const auto& [dump, tensor] : candidates_[item.candidates[0]].places)
       found.emplace(static_cast<std::size_t>(dump - dumps_.data()), tensor->place.member);
     return found;
   }

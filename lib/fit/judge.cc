@@ -1,5 +1,5 @@
-// What a narrow device makes of results near an edge of a function: by a few nodes before them all
-// roundings together, since 0 may come of several, and in so few numbers that no mean shows it.
+// Results near an edge of a function's domain are computed with all roundings of a few nodes before
+// them: several roundings together may give 0, in so few numbers that no mean shows it.
 #include "fit/judge.h"
 
 #include <algorithm>
@@ -24,34 +24,34 @@ namespace {
 
 // What roundings do to a node's results.
 struct EdgeError {
-  double nonfinite = 0;                     // results
-  double error = 0;                         // of those that become others altogether: root mean
-                                            // square over all results of the node
+  double nonfinite = 0;  // results that become Inf or NaN
+  // Error of the results that become other numbers altogether: root mean square over all results.
+  double error = 0;
   std::uint32_t value = network::kNoValue;  // the input near whose edge they are
 };
 
 class EdgeRuns {
  public:
-  // Is that more than the network bears?
+  // Returns true if the network does not tolerate the error.
   using Fails = std::function<bool(std::uint32_t node, const EdgeError& error)>;
 
   EdgeRuns(const NodeContext& context, const DumpMeasures& measures, const Flow& flow, Fails fails)
       : context_(context), measures_(measures), flow_(flow), fails_(std::move(fails)) {}
 
-  struct Found {
-    std::uint32_t node = network::kNoNode;  // which does not bear it: this one, or one behind
+  struct Failure {
+    std::uint32_t node = network::kNoNode;  // that does not tolerate it: this node or a later one
     EdgeError error{};
-    std::vector<std::uint32_t> nodes{};  // that must be wide, so that it does
+    std::vector<std::uint32_t> nodes{};  // that must be wide to prevent it
   };
-  // The node's failures where those are wide that are.
-  std::vector<Found> find(std::uint32_t node, std::vector<bool> wide);
+  // The failures of a node's results that remain with the nodes in `wide`.
+  std::vector<Failure> find(std::uint32_t node, std::vector<bool> wide);
 
  private:
-  // A part of the network by which the results are computed anew.
+  // A part of the network, and results that are computed by it.
   struct Run {
     NarrowPart part;
     std::vector<EdgeResult> results;
-    std::vector<double> right;
+    std::vector<double> right;  // computed without rounding
   };
 
   const std::deque<Run>& runs_of(std::uint32_t node);
@@ -60,18 +60,18 @@ class EdgeRuns {
   bool comes_to_zero(std::uint32_t value) const;
   bool shows_errors(const NarrowPart& part) const;
   std::optional<EdgeError> error_of(const Run& run, std::uint32_t node,
-                                    const std::vector<bool>& wide, double others) const;
-  // Does the network bear what rounding does to these results, or to those behind them?
-  struct Asked {
+                                    const std::vector<bool>& wide, double min_error) const;
+  struct Query {
     const std::vector<bool>& wide;
-    double others = 0;  // results that are off by less are not counted
-    int depth = 0;      // nodes behind
-    // It did not before these: little must be left of it here.
-    bool failing = false;
+    double min_error = 0;  // smaller relative errors of a result are not counted
+    int depth = 0;         // nodes that are followed
+    bool failing = false;  // the node before does not tolerate it, so little must be left here
   };
-  bool is_borne(const Run& run, std::uint32_t node, const Asked& asked, Found* failing) const;
+  // Returns true if the network tolerates what rounding does to these results, or to the results of
+  // later nodes that read them. Otherwise describes the failure in `failure`, if not nullptr.
+  bool is_tolerated(const Run& run, std::uint32_t node, const Query& query, Failure* failure) const;
   bool is_little(std::uint32_t node, const EdgeError& error) const;
-  std::optional<Run> run_behind(const Run& run, std::uint32_t result, std::uint32_t node) const;
+  std::optional<Run> run_after(const Run& run, std::uint32_t result, std::uint32_t node) const;
   std::vector<std::uint32_t> widened(const Run& run, std::uint32_t node,
                                      std::vector<bool>& wide) const;
 
@@ -80,28 +80,24 @@ class EdgeRuns {
   const Flow& flow_;
   Fails fails_;
   std::map<std::uint32_t, std::deque<Run>> runs_;  // by node
-  mutable std::uint64_t terms_ = 1U << 26;         // that may be computed
+  mutable std::uint64_t terms_ = 1U << 26;         // that may still be computed
 };
-
-}  // namespace
 
 using network::ErrorPropagation;
 using network::kNoNode;
 using network::kNoValue;
 
-namespace {
-
-// Nodes of a run. The fewest first: an error that comes from far off moves a number from an edge to
-// another place by chance.
+// Numbers of nodes in a run. Short runs come first: an error from far away may move a number off
+// the edge by chance.
 constexpr std::array<std::size_t, 3> kNodes{4, 8, 12};
 
-// Results that are off by so much, relative and in half steps, are not rounded but others; and
-// where there are such ones, those of so few, too.
-constexpr double kOthers = 0.25;
+// A result with a larger relative error than these, the smaller of a fraction and a number of u, is
+// taken for another number instead of a rounded one. When nodes are widened, fewer u count.
+constexpr double kOtherNumber = 0.25;
 constexpr double kManySteps = 64;
 constexpr double kFewSteps = 16;
-constexpr int kBehind = 3;              // nodes behind, of which results are computed, too
-constexpr std::size_t kMoreBehind = 4;  // so many and twice as many, to what reads a result
+constexpr int kNodesAfter = 3;         // nodes after a result whose results are computed as well
+constexpr std::size_t kMoreNodes = 4;  // a later node's part has twice as many nodes, and these
 
 std::vector<std::uint64_t> numbers_of(std::span<const EdgeResult> results) {
   std::vector<std::uint64_t> numbers;
@@ -109,16 +105,16 @@ std::vector<std::uint64_t> numbers_of(std::span<const EdgeResult> results) {
   return numbers;
 }
 
-std::vector<EdgeRuns::Found> EdgeRuns::find(std::uint32_t node, std::vector<bool> wide) {
-  const double others = std::min(kOthers, kManySteps * context_.type.unit_roundoff());
-  std::vector<Found> all;
+std::vector<EdgeRuns::Failure> EdgeRuns::find(std::uint32_t node, std::vector<bool> wide) {
+  const double min_error = std::min(kOtherNumber, kManySteps * context_.type.unit_roundoff());
+  std::vector<Failure> all;
   for (const Run& run : runs_of(node)) {
-    const std::optional<EdgeError> error = error_of(run, node, wide, others);
+    const std::optional<EdgeError> error = error_of(run, node, wide, min_error);
     if (!error || (error->nonfinite == 0 && error->error == 0)) continue;
-    Found found;
-    if (is_borne(run, node, {wide, others, kBehind}, &found)) continue;
-    found.nodes = widened(run, node, wide);
-    if (!found.nodes.empty()) all.push_back(std::move(found));
+    Failure failure;
+    if (is_tolerated(run, node, {wide, min_error, kNodesAfter}, &failure)) continue;
+    failure.nodes = widened(run, node, wide);
+    if (!failure.nodes.empty()) all.push_back(std::move(failure));
   }
   return all;
 }
@@ -140,7 +136,7 @@ const std::deque<EdgeRuns::Run>& EdgeRuns::runs_of(std::uint32_t node) {
   return runs;
 }
 
-// Does something vanish on the way, or an error grow?
+// Returns true if numbers vanish or errors grow within the part.
 bool EdgeRuns::shows_errors(const NarrowPart& part) const {
   const double amplified = 2 * context_.type.unit_roundoff();
   return std::ranges::any_of(part.nearest(), [&](std::uint32_t node) {
@@ -160,8 +156,9 @@ bool EdgeRuns::add(std::deque<Run>& runs, NarrowPart part, std::vector<EdgeResul
   return true;
 }
 
-// Of numbers of both signs any may be 0 with other inputs, and a result then be 0 / 0. Before all
-// others: what is wide for its sake no chance moves.
+// Adds a run in which the only value that the part reads is all 0: a value with numbers of both
+// signs may be 0 with other inputs, and a result then 0 / 0. That run comes first, since the nodes
+// that it makes wide do not depend on chance.
 void EdgeRuns::add_zero(std::deque<Run>& runs, const EdgeResult& result) const {
   for (std::size_t i = 0; i < std::min<std::size_t>(runs.size(), 2); ++i) {
     NarrowPart part = runs[i].part;
@@ -197,7 +194,7 @@ bool EdgeRuns::comes_to_zero(std::uint32_t value) const {
 }
 
 std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
-                                            const std::vector<bool>& wide, double others) const {
+                                            const std::vector<bool>& wide, double min_error) const {
   const auto off = run.part.narrow(numbers_of(run.results), wide);
   if (!off) return std::nullopt;
   EdgeError found;
@@ -206,14 +203,14 @@ std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
   for (std::size_t i = 0; i < off->size(); ++i) {
     const double right = run.right[i];
     const EdgeResult& one = run.results[i];
-    if (!(std::abs(right) <= context_.type.limit())) continue;  // what overflows is another matter
+    if (!(std::abs(right) <= context_.type.limit())) continue;  // overflows are judged elsewhere
     if (!std::isfinite((*off)[i])) {
       if (found.nonfinite == 0) found.value = one.value;
       found.nonfinite += one.weight;
       continue;
     }
     const double error = (*off)[i] - right;
-    if (std::abs(error) <= std::max(others * std::abs(right), least)) continue;
+    if (std::abs(error) <= std::max(min_error * std::abs(right), least)) continue;
     squares += one.weight * error * error;
     if (found.value == kNoValue) found.value = one.value;
   }
@@ -223,44 +220,44 @@ std::optional<EdgeError> EdgeRuns::error_of(const Run& run, std::uint32_t node,
   return found;
 }
 
-// A limit, a choice of another number or a product with what is small there may make nothing of it;
-// and what is little beside the node's other results may be much in those behind it.
-bool EdgeRuns::is_borne(const Run& run, std::uint32_t node, const Asked& asked,
-                        Found* failing) const {
-  const auto error = error_of(run, node, asked.wide, asked.others);
-  const bool borne = error && (asked.failing ? is_little(node, *error) : !fails_(node, *error));
+// Later nodes may remove the error, by a limit, by selecting another number or by a small factor.
+// And an error that is small next to the node's other results may be large in a later node's.
+bool EdgeRuns::is_tolerated(const Run& run, std::uint32_t node, const Query& query,
+                            Failure* failure) const {
+  const auto error = error_of(run, node, query.wide, query.min_error);
+  const bool tolerated = error && (query.failing ? is_little(node, *error) : !fails_(node, *error));
   const std::uint32_t output = context_.network.nodes()[node].outputs[0];
-  const auto told = [&] {
-    if (!borne && failing != nullptr && error) {
-      failing->node = node;
-      failing->error = *error;
+  const auto verdict = [&] {
+    if (!tolerated && failure != nullptr && error) {
+      failure->node = node;
+      failure->error = *error;
     }
-    return borne;
+    return tolerated;
   };
-  if (asked.depth == 0 || flow_.is_output(output)) return told();
+  if (query.depth == 0 || flow_.is_output(output)) return verdict();
   return std::ranges::all_of(flow_.readers(output), [&](const FlowReader& reader) {
     if (!flow_.is_live(reader.node)) return true;
-    const std::optional<Run> behind = run_behind(run, output, reader.node);
-    if (!behind) return told();
-    return is_borne(*behind, reader.node, {asked.wide, asked.others, asked.depth - 1, !borne},
-                    failing);
+    const std::optional<Run> next = run_after(run, output, reader.node);
+    if (!next) return verdict();
+    return is_tolerated(*next, reader.node,
+                        {query.wide, query.min_error, query.depth - 1, !tolerated}, failure);
   });
 }
 
 bool EdgeRuns::is_little(std::uint32_t node, const EdgeError& error) const {
-  const double borne = kFitTolerance * context_.type.unit_roundoff();
-  return error.nonfinite == 0 && error.error <= borne * measures_.nodes[node].rms;
+  const double tolerance = kFitTolerance * context_.type.unit_roundoff();
+  return error.nonfinite == 0 && error.error <= tolerance * measures_.nodes[node].rms;
 }
 
-// By a node that reads the results place by place. Nothing: it does otherwise.
-std::optional<EdgeRuns::Run> EdgeRuns::run_behind(const Run& run, std::uint32_t result,
-                                                  std::uint32_t node) const {
+// A run with a later node that reads the results element by element; unset if it works otherwise.
+std::optional<EdgeRuns::Run> EdgeRuns::run_after(const Run& run, std::uint32_t result,
+                                                 std::uint32_t node) const {
   const NodeMeasure& measure = measures_.nodes[node];
   if (!measure.trouble.empty() || measure.passing != ErrorPropagation::places) return std::nullopt;
   const std::uint32_t output = context_.network.nodes()[node].outputs[0];
   if (context_.values[output].measure.elements != context_.values[result].measure.elements)
     return std::nullopt;
-  NarrowPart part(context_, measures_, node, 2 * run.part.size() + kMoreBehind, terms_);
+  NarrowPart part(context_, measures_, node, 2 * run.part.size() + kMoreNodes, terms_);
   if (!part.has(run.part)) return std::nullopt;
   if (run.part.zero()) part.read_as_zero(*run.part.zero());
   auto right = part.right(numbers_of(run.results));
@@ -268,48 +265,25 @@ std::optional<EdgeRuns::Run> EdgeRuns::run_behind(const Run& run, std::uint32_t 
   return Run{std::move(part), run.results, *std::move(right)};
 }
 
-// The nearest nodes, and of these only such as must be. None: it does not help that all are.
 std::vector<std::uint32_t> EdgeRuns::widened(const Run& run, std::uint32_t node,
                                              std::vector<bool>& wide) const {
-  const double others = std::min(kOthers, kFewSteps * context_.type.unit_roundoff());
-  const auto borne = [&] { return is_borne(run, node, {wide, others, kBehind}, nullptr); };
-  std::vector<std::uint32_t> added;
-  bool enough = false;
-  for (const std::uint32_t one : run.part.nearest()) {
-    if (wide[one] || !is_fit_layer(context_.network, measures_, one)) continue;
-    wide[one] = true;
-    added.push_back(one);
-    enough = borne();
-    if (enough) break;
-  }
-  if (!enough) {
-    for (const std::uint32_t one : added) wide[one] = false;
-    return {};
-  }
-  std::ranges::sort(added);
-  std::erase_if(added, [&](std::uint32_t one) {
-    wide[one] = false;
-    wide[one] = !borne();
-    return !wide[one];
-  });
-  return added;
+  const double min_error = std::min(kOtherNumber, kFewSteps * context_.type.unit_roundoff());
+  return widen_nearest(
+      run.part, wide,
+      [&](std::uint32_t one) { return is_fit_layer(context_.network, measures_, one); },
+      [&] { return is_tolerated(run, node, {wide, min_error, kNodesAfter}, nullptr); });
 }
 
-using network::ErrorPropagation;
-using network::kNoNode;
-using network::kNoValue;
+// Fractions of an output's error by ordinary rounding.
+constexpr double kToleratedShare = 0.25;  // of an error that is tolerable where it arises
+constexpr double kMinShare = 0.02;        // less does not matter, however large it is there
+constexpr double kWholeShare = 1;         // of roundings that are tolerable each, added up
+constexpr double kJointShare = 0.5;       // of such roundings, computed all at once
 
-// Parts of an output's error by ordinary rounding.
-constexpr double kBorneShare = 0.25;  // of an error that is none to speak of where it arises
-constexpr double kMinShare = 0.02;    // less does not matter, however large it is there
-constexpr double kWholeShare = 1;     // of roundings that are borne each, by what each does
-constexpr double kJointShare = 0.5;   // of the same, where all were done at once
+// Fraction of the error that a result inherits below which an additional error does not matter.
+constexpr double kInheritedFraction = 1.0 / 3;
 
-// The part of the error that a result has from before below which another one does not matter.
-constexpr double kBesideBefore = 1.0 / 3;
-
-// Values behind a result that are looked at for what becomes of an error of it.
-constexpr int kMaxLooks = 4096;
+constexpr int kMaxLooks = 4096;  // values that are examined to follow one error
 
 class Judge {
  public:
@@ -319,15 +293,15 @@ class Judge {
         flow_(flow),
         measures_(measures),
         type_(type),
-        bearable_(kFitTolerance * type.unit_roundoff()),
-        least_(kFitLeast * type.unit_roundoff()),
+        tolerance_(kFitTolerance * type.unit_roundoff()),
+        negligible_(kFitNegligible * type.unit_roundoff()),
         absorbed_(network.values().size()),
-        replay_(network, flow, dump, measures, type),
+        recompute_(network, flow, dump, measures, type),
         edges_({network, dump, type, measures.values}, measures, flow,
                [this](std::uint32_t node, const EdgeError& error) { return fails(node, error); }),
         joint_({network, dump, type, measures.values}, measures) {}
 
-  // With what must stay wide wide, others may matter.
+  // Keeping some layers wide can make others matter, so this iterates.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds; ++round) {
@@ -335,7 +309,7 @@ class Judge {
       sensitivity_.emplace(network_, flow_, measures_, type_, wide());
       judge_all();
       if (findings_.size() > known) continue;
-      // Beside what single roundings do it would be the same once more.
+      // Single roundings give nothing more: add what several do together.
       if (!adding_up_) {
         adding_up_ = true;
         continue;
@@ -350,13 +324,13 @@ class Judge {
  private:
   struct Walk {
     double allowed = 0;      // error of the value
-    double at_node = 0;      // error of the result of the node that it is for
-    bool nonfinite = false;  // zeros and Infs are what cannot be borne
-    int depth = 0;           // nodes on the way
+    double at_node = 0;      // error of the result of the node for whose sake it is
+    bool nonfinite = false;  // it is zeros and Infs that are not tolerated
+    int depth = 0;           // nodes between the two
   };
 
-  struct Walked {
-    double allowed = HUGE_VAL;  // the least so far
+  struct VisitedNode {
+    double allowed = HUGE_VAL;  // the smallest so far
     bool nonfinite = false;
   };
 
@@ -368,8 +342,8 @@ class Judge {
 
   void judge_all() {
     std::ranges::fill(absorbed_, std::nullopt);
-    walked_.clear();
-    // From the last node on, so that each finds what it asks of those behind it.
+    visited_.clear();
+    // From the last node backwards, so that each finds the answers of later nodes.
     for (std::size_t node = network_.nodes().size(); node-- > 0;)
       for (const std::uint32_t output : network_.nodes()[node].outputs)
         if (output != kNoValue && may_be_infinite(output)) absorbed(output);
@@ -407,23 +381,25 @@ class Judge {
     return nullptr;
   }
 
-  // The error that the node's result may have; and what is left of it once layers are wide for its
-  // sake.
-  double bearable(std::uint32_t node) const { return bearable_within(node, least_, bearable_); }
+  // The error that the node's result may have, and what should remain of it once layers are kept
+  // wide for its sake.
+  double tolerable(std::uint32_t node) const {
+    return tolerable_within(node, negligible_, tolerance_);
+  }
   double left_over(std::uint32_t node) const {
-    return bearable_within(node, least_ / 4, bearable_ / 4);
+    return tolerable_within(node, negligible_ / 4, tolerance_ / 4);
   }
-  // Of a value that comes there by several ways the whole effect is known, not one of many.
+  // The same for a value that reaches the node on several paths: its whole effect is known.
   double left_of_all(std::uint32_t node) const {
-    return bearable_within(node, least_ / 4, bearable_);
+    return tolerable_within(node, negligible_ / 4, tolerance_);
   }
-  // Of all roundings together what is ordinary is left.
+  // The same for all roundings together: ordinary errors may remain.
   double left_jointly(std::uint32_t node) const {
-    return bearable_within(node, least_ / 4, least_);
+    return tolerable_within(node, negligible_ / 4, negligible_);
   }
-  double bearable_within(std::uint32_t node, double least, double most) const {
+  double tolerable_within(std::uint32_t node, double least, double most) const {
     const double rms = measure(node).rms;
-    const auto error = sensitivity_->error_of_share(node, kBorneShare);
+    const auto error = sensitivity_->error_of_share(node, kToleratedShare);
     return rms * (error && rms > 0 ? std::clamp(*error / rms, least, most) : most);
   }
   double relative(std::uint32_t node, double error) const {
@@ -434,7 +410,7 @@ class Judge {
     return measure(node).trouble.empty() && measure(node).passing != ErrorPropagation::unknown;
   }
 
-  // Numbers above the limit do no harm where all that read them take Inf as well.
+  // Returns true if overflow is harmless because every reader tolerates Inf.
   bool absorbed(std::uint32_t which) {
     if (absorbed_[which]) return *absorbed_[which];
     absorbed_[which] = false;
@@ -452,7 +428,7 @@ class Judge {
     const NodeMeasure& own = measure(reader.node);
     const InputEffect* const found = effect_in(
         own.with_infinite.empty() ? own.inputs : own.with_infinite, reader.node, reader.input);
-    // It is no number of the result: a limit of Clip, an index.
+    // The input is not a number of the result, but a limit of Clip or an index.
     if (found == nullptr) return own.passing != ErrorPropagation::products;
     const std::uint32_t which = network_.nodes()[reader.node].inputs[reader.input];
     if (own.passing == ErrorPropagation::windows && value(which).infinite_from < HUGE_VAL)
@@ -490,7 +466,8 @@ class Judge {
       const bool harmless = found != nullptr && !found->passes_on && known(node) &&
                             measure(node).passing != ErrorPropagation::products &&
                             found->nonfinite == 0 && !matters(node, found->error);
-      if (harmless || (found != nullptr && found->passes_on)) continue;  // its output is the reason
+      // If it passes the number on, the finding is at its output.
+      if (harmless || (found != nullptr && found->passes_on)) continue;
       add(node,
           {FitReason::overflow_input, input, kNoNode, value(input).measure.largest, type_.limit()});
     }
@@ -503,7 +480,7 @@ class Judge {
     const double variance = measure(node).variance_error * measure(node).rms;
     if (matters(node, variance))
       add(node, {FitReason::variance, output, kNoNode, measure(node).variance_error,
-                 relative(node, bearable(node))});
+                 relative(node, tolerable(node))});
   }
 
   void inputs(std::uint32_t node) {
@@ -514,11 +491,11 @@ class Judge {
     const bool off = matters(node, most);
     const bool together = adding_up_ && !off && adds_up(node, most) && !joint_.error(node, wide());
     for (const InputEffect& effect : measure(node).inputs) {
-      if (effect.passes_on || !is_rounded(node, effect)) continue;  // whoever reads it tells
+      if (effect.passes_on || !is_rounded(node, effect)) continue;  // judged where it is read
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
       const bool above = is_above(input);
       if (effect.nonfinite > 0) {
-        // Inf in place of a number that is near it does no harm where Inf does none.
+        // An Inf in place of a number near the limit is harmless if the readers tolerate Inf.
         const std::uint32_t output = network_.nodes()[node].outputs[0];
         if (above && effect.nan == 0 && may_be_infinite(output) && absorbed(output)) continue;
         if (!above)
@@ -526,48 +503,49 @@ class Judge {
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
         if (effect.gain > 0)
-          walk(input, node, {.allowed = bearable(node) / effect.gain, .at_node = bearable(node)});
+          walk(input, node, {.allowed = tolerable(node) / effect.gain, .at_node = tolerable(node)});
         continue;
       }
-      const bool alone = off && effect.error > bearable(node);
+      const bool alone = off && effect.error > tolerable(node);
       const bool counts = together && is_amplified(node, effect.error);
       if (above || !(alone || counts)) continue;
-      const bool lost = value(input).measure.error() > bearable_;
+      const bool lost = value(input).measure.error() > tolerance_;
       if (alone && !lost && dies_out(node, input)) continue;
       const double error = alone ? effect.error : sensitivity_->nearby(node);
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
-                 relative(node, error), relative(node, bearable(node))});
+                 relative(node, error), relative(node, tolerable(node))});
       walk(input, node, {.allowed = left_over(node) / effect.gain, .at_node = left_of_all(node)});
     }
   }
 
-  // Is nothing left of it where functions of elements have taken the result: an error of numbers
-  // that are the largest, and come to nothing behind it?
+  // Returns true if elementwise functions that read the result remove the error: it is one of the
+  // largest numbers, and these do not matter later.
   bool dies_out(std::uint32_t node, std::uint32_t input) {
     constexpr int kDepth = 4;
     return measure(node).passing == ErrorPropagation::places &&
-           dies_behind(network_.nodes()[node].outputs[0], input, kDepth);
+           dies_after(network_.nodes()[node].outputs[0], input, kDepth);
   }
 
-  bool dies_behind(std::uint32_t which, std::uint32_t input, int depth) {
+  bool dies_after(std::uint32_t which, std::uint32_t input, int depth) {
     if (flow_.is_output(which)) return false;
     return std::ranges::all_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return true;
       if (!known(reader.node) || measure(reader.node).passing != ErrorPropagation::places)
         return false;
-      const std::optional<double> error = replay_.error_at_places(input, reader.node);
+      const std::optional<double> error = recompute_.error_at_places(input, reader.node);
       if (!error) return false;
-      return *error <= least_ * measure(reader.node).rms ||
-             (depth > 0 && dies_behind(network_.nodes()[reader.node].outputs[0], input, depth - 1));
+      return *error <= negligible_ * measure(reader.node).rms ||
+             (depth > 0 && dies_after(network_.nodes()[reader.node].outputs[0], input, depth - 1));
     });
   }
 
-  // A number that is 0 in the narrow type, or below it, where it is not, and what divides by it or
-  // takes its logarithm or its root.
+  // Finds numbers that become 0 or negative in the narrow type and are then divided by, or have
+  // their logarithm or root taken.
   void at_edges(std::uint32_t node) {
     if (!known(node) || measure(node).passing != ErrorPropagation::places) return;
-    for (const EdgeRuns::Found& found : edges_.find(node, wide()))
-      for (const std::uint32_t one : found.nodes) add(one, at_edge(one, found.node, found.error));
+    for (const EdgeRuns::Failure& failure : edges_.find(node, wide()))
+      for (const std::uint32_t one : failure.nodes)
+        add(one, at_edge(one, failure.node, failure.error));
   }
 
   NodeFinding at_edge(std::uint32_t one, std::uint32_t node, const EdgeError& found) const {
@@ -575,20 +553,20 @@ class Judge {
       const std::uint32_t output = network_.nodes()[one].outputs[0];
       const double own = value(output).relative();
       return {FitReason::feeds, output, node, own,
-              found.nonfinite > 0 ? 0 : own * bearable(node) / found.error};
+              found.nonfinite > 0 ? 0 : own * tolerable(node) / found.error};
     }
     if (found.nonfinite > 0)
       return {FitReason::nonfinite, found.value, kNoNode, std::ceil(found.nonfinite), 0};
     return {FitReason::rounding, found.value, kNoNode, relative(node, found.error),
-            relative(node, bearable(node))};
+            relative(node, tolerable(node))};
   }
 
   bool fails(std::uint32_t node, const EdgeError& found) const {
-    return found.nonfinite > 0 || (found.error > bearable(node) && matters(node, found.error));
+    return found.nonfinite > 0 || (found.error > tolerable(node) && matters(node, found.error));
   }
 
-  // Roundings of the node and of those before it, which it amplifies: each may be borne, and all
-  // together not.
+  // Roundings of the node and of those before it, which it amplifies: each may be tolerable, and
+  // all together not.
   void jointly(std::uint32_t node) {
     if (!known(node)) return;
     std::vector<InputEffect> amplified;
@@ -597,7 +575,7 @@ class Judge {
         amplified.push_back(effect);
     if (amplified.empty()) return;
     const auto error = joint_.error(node, wide());
-    if (!error || *error <= bearable_ * measure(node).rms || !spreads_from(node, *error, true))
+    if (!error || *error <= tolerance_ * measure(node).rms || !spreads_from(node, *error, true))
       return;
     const auto share = sensitivity_->share(node, *error);
     if (share && *share <= kJointShare) return;
@@ -620,23 +598,23 @@ class Judge {
     for (const std::uint32_t output : network_.nodes()[node].outputs) {
       if (output == kNoValue || !flow_.is_output(output)) continue;
       const ValueNoise& own = value(output);
-      if (!own.floating || own.measure.error() <= bearable_) continue;
-      add(node, {FitReason::lost, output, kNoNode, own.measure.error(), bearable_});
-      walk(output, node, {.allowed = bearable_ * own.measure.rms()});
+      if (!own.floating || own.measure.error() <= tolerance_) continue;
+      add(node, {FitReason::lost, output, kNoNode, own.measure.error(), tolerance_});
+      walk(output, node, {.allowed = tolerance_ * own.measure.rms()});
     }
   }
 
-  // Whoever rounds the value must stay wide, too, and whoever rounds what that is computed from by
-  // more than what is allowed.
+  // Keeps the node that rounds the value wide as well, and those before it whose rounding adds more
+  // than what is allowed.
   void walk(std::uint32_t which, std::uint32_t for_node, const Walk& first) {
-    // What is asked next is at the back: a graph may be as deep as it likes.
-    std::vector<std::pair<std::uint32_t, Walk>> asked{{which, first}};
-    while (!asked.empty()) {
-      const auto [value, walk] = asked.back();
-      asked.pop_back();
-      const std::size_t known = asked.size();
-      step(value, for_node, walk, asked);
-      std::reverse(asked.begin() + static_cast<std::ptrdiff_t>(known), asked.end());
+    // A stack, not recursion: graphs may be arbitrarily deep. The next step is at its end.
+    std::vector<std::pair<std::uint32_t, Walk>> pending{{which, first}};
+    while (!pending.empty()) {
+      const auto [value, walk] = pending.back();
+      pending.pop_back();
+      const std::size_t known = pending.size();
+      step(value, for_node, walk, pending);
+      std::reverse(pending.begin() + static_cast<std::ptrdiff_t>(known), pending.end());
     }
   }
 
@@ -645,12 +623,12 @@ class Judge {
     const std::uint32_t node = network_.values()[which].node;
     if (node == kNoNode || network_.values()[which].weight || !value(which).floating) return;
     if (walk.at_node > 0) {
-      // Where it comes there by several ways, one of them does not tell what it does.
-      const std::optional<double> error = replay_.error(which, for_node);
+      // If the error reaches that node on several paths, a single path does not show its effect.
+      const std::optional<double> error = recompute_.error(which, for_node);
       if (error && *error <= walk.at_node) return;
       if (error) walk.allowed = walk.at_node * value(which).noise / *error;
     }
-    Walked& before = walked_[node];
+    VisitedNode& before = visited_[node];
     if (walk.nonfinite ? before.nonfinite : before.allowed <= walk.allowed) return;
     if (walk.nonfinite)
       before.nonfinite = true;
@@ -666,7 +644,7 @@ class Judge {
       const bool changes = effect.nonfinite > 0 || effect.zeroed > 0 ||
                            (effect.passes_on && (value(input).measure.lost > 0 || is_above(input)));
       if (walk.nonfinite) {
-        // What becomes zero farther back is ordinary: activations do.
+        // Zeros from farther back are ordinary: activations make them.
         constexpr int kDepth = 3;
         if (changes && walk.depth < kDepth)
           next.push_back({input, {.allowed = 0, .nonfinite = true, .depth = walk.depth + 1}});
@@ -680,29 +658,32 @@ class Judge {
     return sensitivity_->is_rounded(node, network_.nodes()[node].inputs[effect.input]);
   }
 
-  // Is an error of the node's result one that the network does not bear?
+  // Returns true if the network does not tolerate an error of the node's result.
   bool matters(std::uint32_t node, double error) const {
     const double rms = measure(node).rms;
-    if (error <= least_ * rms || error <= kBesideBefore * sensitivity_->before(node)) return false;
+    if (error <= negligible_ * rms || error <= kInheritedFraction * sensitivity_->before(node))
+      return false;
     const auto share = sensitivity_->share(node, error);
-    if (error > bearable_ * rms) return !(share && *share < kMinShare) && spreads_from(node, error);
-    return share && *share > kBorneShare;
+    if (error > tolerance_ * rms)
+      return !(share && *share < kMinShare) && spreads_from(node, error);
+    return share && *share > kToleratedShare;
   }
 
   bool is_amplified(std::uint32_t node, double error) const {
     return error > kAmplified * type_.unit_roundoff() * measure(node).rms;
   }
 
-  // Roundings of a few nodes that are borne each, where the last one amplifies them all.
+  // Returns true if roundings of a few nodes, each tolerable, are amplified by this node and are
+  // too large together.
   bool adds_up(std::uint32_t node, double amplified) const {
     const double error = sensitivity_->nearby(node);
-    if (!is_amplified(node, amplified) || error <= bearable_ * measure(node).rms) return false;
+    if (!is_amplified(node, amplified) || error <= tolerance_ * measure(node).rms) return false;
     const auto share = sensitivity_->share(node, error);
     return share && *share > kWholeShare && spreads_from(node, error);
   }
 
-  // Is it still one to speak of a few layers on? `alike`: the errors of the results are, so that
-  // sums of them do not make less of them, as of independent ones.
+  // Returns true if the error is still notable a few layers later. `alike`: the errors of the
+  // results are similar, so that sums do not average them out as they do independent ones.
   bool spreads_from(std::uint32_t node, double error, bool alike = false) const {
     constexpr int kDepth = 4;
     int looks = kMaxLooks;
@@ -711,11 +692,11 @@ class Judge {
     });
   }
 
-  // `looks`: as many values are looked at; where that does not tell, it still is one.
+  // `looks`: the number of values that may still be examined; if it runs out, the answer is true.
   bool spreads(std::uint32_t which, double error, int depth, bool alike, int& looks) const {
     if (looks-- <= 0) return true;
-    if (!value(which).floating) return true;  // codes: not followed
-    if (error == 0 || error <= least_ * value(which).measure.rms()) return false;
+    if (!value(which).floating) return true;  // errors of codes are not followed
+    if (error == 0 || error <= negligible_ * value(which).measure.rms()) return false;
     if (flow_.is_output(which) || depth == 0) return true;
     return std::ranges::any_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return false;
@@ -737,15 +718,15 @@ class Judge {
   const Flow& flow_;
   const DumpMeasures& measures_;
   const NarrowType& type_;
-  double bearable_;
-  double least_;
+  double tolerance_;
+  double negligible_;
   std::optional<Sensitivity> sensitivity_;
   bool adding_up_ = false;
   std::vector<std::optional<bool>> absorbed_;
-  Replay replay_;
+  ForwardRecompute recompute_;
   EdgeRuns edges_;
   JointRounding joint_;
-  std::map<std::uint32_t, Walked> walked_;
+  std::map<std::uint32_t, VisitedNode> visited_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;
 };
 

@@ -1,5 +1,5 @@
-// Which nodes must stay wide, and why, from what was measured of one dump; with results computed
-// anew where a function of elements ends.
+// Judges which nodes must stay wide, and why, from the measures of one dump. Results near an edge
+// of a function's domain are computed again.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,27 @@
 
 namespace btf {
 
-// Which nodes must stay wide, and why: from what was measured of one dump.
-
 struct NodeFinding {
   FitReason reason{};
   std::uint32_t value = network::kNoValue;
-  std::uint32_t node = network::kNoNode;  // `feeds`: which cannot bear it
+  std::uint32_t node = network::kNoNode;  // `feeds`: the node that does not tolerate its error
   double number = 0;
   double limit = 0;
 };
 
-// Errors of a result, relative and in u: up to the first, narrow devices are off where nothing is
-// wrong; above the second they are borne only where next to nothing of them comes to an output.
-inline constexpr double kFitLeast = 4;
+// Relative errors of a result, in u. Up to the first, they are usual on a narrow device. Above the
+// second, they are tolerated only if next to nothing of them reaches an output.
+inline constexpr double kFitNegligible = 4;
 inline constexpr double kFitTolerance = 8;
 
-// Findings by node; those of a node from the first on.
+// The findings of each node that has any, in the order in which they were found.
 std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Network& network,
                                                               const Flow& flow, const Dump& dump,
                                                               const DumpMeasures& measures,
                                                               const NarrowType& type);
 
-// Can the type of the node's numbers be chosen: are floats among its inputs or outputs?
+// Returns true if the node's type can be chosen: it has floats among its inputs or outputs, and its
+// results depend on the network's inputs.
 bool is_fit_layer(const network::Network& network, const DumpMeasures& measures,
                   std::uint32_t node);
 

@@ -21,14 +21,14 @@ using network::kNoValue;
 namespace {
 
 constexpr auto kEdges = std::to_array<double>({0, 1, -1});
-constexpr double kBeside = 0x1p-4;  // so near an edge the function is asked
-constexpr double kAlike = 0x1p-4;
-constexpr std::size_t kEachDistance = 2;  // numbers of one power of two
-constexpr std::size_t kAtEdge = 8;        // numbers that are on it
+constexpr double kProbe = 0x1p-4;  // distance from an edge at which the function is evaluated
+constexpr double kAlike = 0x1p-4;  // ratio of smallest to largest from which numbers are alike
+constexpr std::size_t kEachDistance = 2;  // numbers for each power of two
+constexpr std::size_t kAtEdge = 8;        // numbers that are exactly on an edge
 constexpr std::size_t kMaxDistances = 32;
-constexpr std::uint64_t kEachNumber = 2;  // results, where it is broadcast
+constexpr std::uint64_t kEachNumber = 2;  // results of a number that is broadcast
 
-// Of numbers that are alike some without a pattern, the same ones each time.
+// A pseudo-random sample of the numbers at one distance, the same in each run.
 struct Distance {
   struct Pick {
     std::uint64_t order = 0;
@@ -39,7 +39,7 @@ struct Distance {
 
   void take(std::uint64_t element, std::size_t most) {
     ++count;
-    const Pick pick{mixed(element), element};
+    const Pick pick{mix_bits(element), element};
     if (picks.size() < most) {
       picks.push_back(pick);
       return;
@@ -68,7 +68,7 @@ class Edges {
       const network::Value& value = context_.network.values()[names[i]];
       if (!values_.is_float(i) || value.weight || value.node == kNoNode) continue;
       for (const double edge : kEdges) {
-        // Where all are about as large root mean squares tell what rounding does to each.
+        // If all have about the same magnitude, root mean squares show what rounding does to each.
         const TensorMeasure& measure = values_.input(i).measure;
         if (!alike_ && edge == 0 && measure.smallest >= kAlike * measure.largest) continue;
         BTF_ASSIGN(const bool ends, ends_at(i, edge));
@@ -79,17 +79,18 @@ class Edges {
   }
 
  private:
-  // Is there a result on one side of it, and on the other side or at it none?
+  // Returns true if the function has results on one side of the edge, and none on the other side or
+  // at the edge.
   Result<bool> ends_at(std::size_t input, double edge) {
     std::vector<std::vector<double>> numbers(placed_.size());
     for (std::size_t i = 0; i < placed_.size(); ++i) {
-      numbers[i] = {edge - kBeside, edge, edge + kBeside};
+      numbers[i] = {edge - kProbe, edge, edge + kProbe};
       if (i == input) continue;
       BTF_ASSIGN(Numbers* const other, values_.numbers(i));
       if (other->elements() == 0) return false;
       double first = 0;
       BTF_TRY(other->read(0, std::span(&first, 1)));
-      // What is divided is no number beside 0.
+      // 0 is no use as a dividend: 0 / 0 differs from x / 0.
       std::ranges::fill(numbers[i], first == 0 || !std::isfinite(first) ? 1 : first);
     }
     const std::vector<std::span<const double>> given(numbers.begin(), numbers.end());
@@ -102,16 +103,13 @@ class Edges {
   Status take(std::size_t input, double edge, std::vector<EdgeResult>& found) {
     BTF_ASSIGN(Numbers* const numbers, values_.numbers(input));
     std::map<int, Distance> distances;
-    std::vector<double> run(std::min<std::uint64_t>(kFitRun, numbers->elements()));
-    for (std::uint64_t first = 0; first < numbers->elements(); first += run.size()) {
-      const auto some = std::span(run).first(static_cast<std::size_t>(
-          std::min<std::uint64_t>(run.size(), numbers->elements() - first)));
-      BTF_TRY(numbers->read(first, some));
+    BTF_TRY(numbers->each_run(kFitRun, [&](std::uint64_t first, std::span<const double> some) {
       for (std::size_t i = 0; i < some.size(); ++i)
         if (std::isfinite(some[i]))
           some[i] == edge ? distances[INT_MIN].take(first + i, kAtEdge)
                           : distances[std::ilogb(some[i] - edge)].take(first + i, kEachDistance);
-    }
+      return Status();
+    }));
     const Dims& dims = op_->outputs()[0].dims;
     const std::uint64_t all = element_count(dims).value_or(0);
     const std::uint64_t each = all / std::max<std::uint64_t>(1, numbers->elements());
@@ -119,26 +117,27 @@ class Edges {
     std::size_t taken = 0;
     for (const auto& [power, distance] : distances) {
       if (++taken > kMaxDistances) break;
-      const double stands_for = static_cast<double>(distance.count * each) /
-                                static_cast<double>(distance.picks.size() * some);
+      const double weight = static_cast<double>(distance.count * each) /
+                            static_cast<double>(distance.picks.size() * some);
       for (const Distance::Pick& pick : distance.picks)
         for (std::uint64_t which = 0; which < some; ++which)
           found.push_back({.value = values_.node().inputs[input],
                            .result = result_of(pick.element, placed_[input], dims, which),
-                           .weight = stands_for});
+                           .weight = weight});
     }
     return {};
   }
 
-  // A result that the element of an input is broadcast to.
+  // The index of a result that the element of an input is broadcast to.
   static std::uint64_t result_of(std::uint64_t element, const Dims& from, const Dims& to,
                                  std::uint64_t which) {
     const Dims own = network::index_of(element, from);
     Dims index(to.size());
     const std::size_t more = to.size() - from.size();
     for (std::size_t d = 0; d < to.size(); ++d)
-      index[d] = d >= more && from[d - more] == to[d] ? own[d - more]
-                                                      : mixed(element * 31 + which * 7 + d) % to[d];
+      index[d] = d >= more && from[d - more] == to[d]
+                     ? own[d - more]
+                     : mix_bits(element * 31 + which * 7 + d) % to[d];
     return network::number_of(index, to);
   }
 
@@ -161,8 +160,8 @@ using network::ErrorPropagation;
 
 namespace {
 
-constexpr double kMaxProductsAnew = 512;             // in a sum, of a node that is computed anew
-constexpr std::uint64_t kMaxTermsOfPart = 1U << 19;  // of all results together
+constexpr double kMaxProductsOfNode = 512;           // in a sum of a node that is computed
+constexpr std::uint64_t kMaxTermsOfPart = 1U << 19;  // for all results together
 
 }  // namespace
 
@@ -179,7 +178,7 @@ bool NarrowPart::can_be_within(std::uint32_t maker) const {
     case ErrorPropagation::none:
       return false;
     case ErrorPropagation::products:
-      return measure.terms <= kMaxProductsAnew;
+      return measure.terms <= kMaxProductsOfNode;
     default:
       return true;
   }
@@ -226,14 +225,14 @@ std::vector<std::uint32_t> NarrowPart::read_values() const {
   return read;
 }
 
-// By the node as it is stored, or by what makes it.
+// Returns true if the value is rounded by the node that reads it or by the one that makes it.
 bool NarrowPart::is_rounded(std::uint32_t node, std::uint32_t value,
                             const std::vector<bool>& wide) const {
   const std::uint32_t maker = context_.network.values()[value].node;
   return !wide[node] || (maker != kNoNode && !is_constant(maker) && !wide[maker]);
 }
 
-// One evaluation, and what goes wrong in it.
+// One evaluation of the part. Its effort is taken from the terms that may still be computed.
 class NarrowPart::Computing {
  public:
   explicit Computing(const NarrowPart& part)
@@ -256,12 +255,11 @@ class NarrowPart::Computing {
         return network::ChangeNumber();
       const std::uint32_t maker = part_.context_.network.values()[value].node;
       const NarrowType& type = part_.context_.type;
-      if (!own.by_luck || std::ranges::binary_search(nodes, maker))
+      if (!own.exact_by_chance || std::ranges::binary_search(nodes, maker))
         return network::ChangeNumber([&type](std::uint64_t, double x) { return type.round(x); });
       const Reading reading(own, type, false);
       return network::ChangeNumber([&type, reading](std::uint64_t number, double x) {
-        double read = 0;
-        reading.apply(number, std::span(&x, 1), std::span(&read, 1));
+        const double read = reading.one(number, x);
         return std::isinf(read) ? type.round(x) : read;
       });
     });
@@ -303,9 +301,34 @@ std::optional<std::vector<double>> NarrowPart::narrow(std::span<const std::uint6
   return found;
 }
 
+std::vector<std::uint32_t> widen_nearest(const NarrowPart& part, std::vector<bool>& wide,
+                                         const std::function<bool(std::uint32_t)>& is_candidate,
+                                         const std::function<bool()>& tolerated) {
+  std::vector<std::uint32_t> added;
+  bool enough = false;
+  for (const std::uint32_t one : part.nearest()) {
+    if (wide[one] || !is_candidate(one)) continue;
+    wide[one] = true;
+    added.push_back(one);
+    enough = tolerated();
+    if (enough) break;
+  }
+  if (!enough) {
+    for (const std::uint32_t one : added) wide[one] = false;
+    return {};
+  }
+  std::ranges::sort(added);
+  std::erase_if(added, [&](std::uint32_t one) {
+    wide[one] = false;
+    wide[one] = !tolerated();
+    return !wide[one];
+  });
+  return added;
+}
+
 namespace {
 
-constexpr std::array<std::size_t, 2> kJointNodes{8, 4};  // the fewer where more take too long
+constexpr std::array<std::size_t, 2> kJointNodes{8, 4};  // the second if the first takes too long
 constexpr std::uint64_t kJointResults = 64;
 
 }  // namespace
@@ -326,7 +349,7 @@ std::optional<JointRounding::Run> JointRounding::make_run(std::uint32_t node, st
   const std::uint64_t all = context_.values[output].measure.elements;
   const std::uint64_t some = std::min(all, kJointResults);
   std::vector<std::uint64_t> results;
-  for (std::uint64_t i = 0; i < some; ++i) results.push_back(picked(i, some, all));
+  for (std::uint64_t i = 0; i < some; ++i) results.push_back(sample_index(i, some, all));
   auto right = part.right(results);
   if (!right || right->empty()) return std::nullopt;
   return Run{std::move(part), std::move(results), *std::move(right)};
@@ -351,27 +374,10 @@ std::vector<std::uint32_t> JointRounding::widened(
     const std::function<bool(std::uint32_t)>& is_candidate) {
   const std::optional<Run>& run = run_of(node);
   if (!run) return {};
-  const auto borne = [&] {
+  return widen_nearest(run->part, wide, is_candidate, [&] {
     const auto left = error(node, wide);
     return left && *left <= most;
-  };
-  std::vector<std::uint32_t> added;
-  bool enough = false;
-  for (const std::uint32_t one : run->part.nearest()) {
-    if (wide[one] || !is_candidate(one)) continue;
-    wide[one] = true;
-    added.push_back(one);
-    enough = borne();
-    if (enough) break;
-  }
-  if (!enough) return {};
-  std::ranges::sort(added);
-  std::erase_if(added, [&](std::uint32_t one) {
-    wide[one] = false;
-    wide[one] = !borne();
-    return !wide[one];
   });
-  return added;
 }
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// Where in a node's result an input has numbers that rounding changes by more than a step.
+// Finds where in a node's result an input has numbers that rounding changes by more than a step.
 #include "fit/node_effects.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct LossyInput {
   const ValueNoise& value;
   Numbers& numbers;  // its own
   const NarrowType& type;
-  bool infinite = false;  // with the Inf that it has from before
+  bool infinite = false;  // as for reading_limit()
 };
 
 bool reads_infinite(const LossyInput& input) {
@@ -28,21 +28,15 @@ bool reads_infinite(const LossyInput& input) {
 
 Status visit_lossy(const LossyInput& input, const std::function<void(std::uint64_t)>& found) {
   const double limit = reading_limit(input.value, input.type, input.infinite);
-  const std::uint64_t all = input.numbers.elements();
-  std::vector<double> run(std::min<std::uint64_t>(kFitRun, all));
-  for (std::uint64_t first = 0; first < all; first += kFitRun) {
-    const auto some = std::span(run).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first)));
-    BTF_TRY(input.numbers.read(first, some));
+  return input.numbers.each_run(kFitRun, [&](std::uint64_t first, std::span<const double> some) {
     for (std::size_t i = 0; i < some.size(); ++i)
       if (std::abs(some[i]) > limit || (some[i] != 0 && input.type.round(some[i]) == 0))
         found(first + i);
-  }
-  return {};
+    return Status();
+  });
 }
 
-// The runs of an input that goes into the result number by number. `input.value` outlives what is
-// returned.
+// For an input with the dims of the result. `input.value` must outlive the returned function.
 Result<RunPlan::IsLossy> lossy_runs(const LossyInput& input) {
   const LossyRuns& known = input.value.lossy;
   if (known.known() && !reads_infinite(input))
@@ -52,7 +46,7 @@ Result<RunPlan::IsLossy> lossy_runs(const LossyInput& input) {
   return [runs](std::uint64_t begin, std::uint64_t end) { return runs->any(begin, end); };
 }
 
-// Those of one that is broadcast; `placed` outlives what is returned.
+// For an input that is broadcast. `placed` must outlive the returned function.
 Result<RunPlan::IsLossy> lossy_places(const LossyInput& input, const PlacedNumbers& placed) {
   const auto marked = std::make_shared<std::vector<bool>>(input.numbers.elements());
   BTF_TRY(visit_lossy(input, [&](std::uint64_t element) { (*marked)[element] = true; }));
@@ -61,7 +55,7 @@ Result<RunPlan::IsLossy> lossy_places(const LossyInput& input, const PlacedNumbe
   };
 }
 
-constexpr std::uint64_t kGroupsRun = 512;  // numbers of groups that are looked at together
+constexpr std::uint64_t kGroupsRun = 512;  // numbers of groups that are taken together
 
 class NodeGroups {
  public:
@@ -77,7 +71,7 @@ class NodeGroups {
   Status run(NodeMeasure& measure) {
     measure.averages = op_.one_of_group();
     BTF_ASSIGN(std::vector<RunPlan::IsLossy> lossy, lossy_parts());
-    // Some groups at a time, whose numbers stand one behind the other where those of a group do.
+    // Some groups at a time; if a group's numbers are contiguous, so are those of all of them.
     const std::uint64_t together =
         std::max<std::uint64_t>(1, kGroupsRun / std::max<std::uint64_t>(1, size_));
     BTF_TRY(RunPlan(count_ * size_, std::max<std::uint64_t>(1, together * size_), std::move(lossy))
@@ -138,7 +132,7 @@ class NodeGroups {
     InputEffect effect{.input = 0, .noise = values_.input(0).noise};
     effect_.write(effect);
     measure.rms = effect.rms;
-    // What scales and biases make of it.
+    // Scales and biases change the magnitude of the results.
     if (values_.result().known && !op_.one_of_group() && measure.rms > 0) {
       const double rms = values_.result().measure.rms();
       effect.error *= rms / measure.rms;
@@ -181,11 +175,11 @@ struct PlacedInput {
   std::unique_ptr<PlacedNumbers> numbers;
   std::vector<double> exact = std::vector<double>(kFitRun);
   std::vector<double> narrow = std::vector<double>(kFitRun);
-  std::size_t same = 0;              // the first input of the same value
-  std::optional<Reading> reading{};  // of floats
-  bool counts = false;               // it is floats, and that first input
-  Effect effect{};                   // if so
-  std::optional<Effect> nudged{};    // of a small error, where rounding is none
+  std::size_t same = 0;              // the first input that is the same value
+  std::optional<Reading> reading{};  // if it has floats
+  bool counts = false;               // it has floats and is that first input
+  Effect effect{};                   // if it counts
+  std::optional<Effect> nudged{};    // the effect of a small error, if rounding makes larger ones
 };
 
 class NodePlaces {
@@ -261,14 +255,14 @@ class NodePlaces {
     return {};
   }
 
-  // All places where the node reads the value that its input `i` is.
+  // Calls the function for each input that is the same value as input `i`.
   template <typename Function>
   void for_same(std::size_t i, Function&& function) {
     for (std::size_t k = i; k < inputs_.size(); ++k)
       if (inputs_[k].same == i) function(inputs_[k], given_[k]);
   }
 
-  // Results of a run where the device rounds this input, and no other.
+  // Results of a run with this input rounded, and no other.
   std::span<const double> with_narrow(std::size_t i, std::size_t count) {
     const auto off = std::span(off_).first(count);
     for_same(i, [&](const PlacedInput& one, auto& given) {
@@ -311,7 +305,7 @@ Status measure_places(NodeValues& values, const network::Operator& op, NodeMeasu
     if (input != network::kNoValue && values.context().values[input].known)
       BTF_TRY(values.check(input));
   if (values.result().known) BTF_TRY(values.check(node.outputs[0]));
-  if (!info(op.outputs()[0].dtype).floating()) return {};  // true or false: no error of it
+  if (!info(op.outputs()[0].dtype).floating()) return {};  // errors of bools are not defined
   return NodePlaces(values, op).run(measure);
 }
 

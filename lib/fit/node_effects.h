@@ -1,4 +1,4 @@
-// What becomes of a node's result where an input is as a narrow device has it.
+// The error of a node's result if an input has the numbers that a narrow device reads.
 #pragma once
 
 #include <algorithm>
@@ -12,27 +12,26 @@
 
 namespace btf {
 
-// The error of a result where an input is as a narrow device has it.
-
-// A number without a pattern.
-inline std::uint64_t mixed(std::uint64_t number) {
+// A hash of a number.
+inline std::uint64_t mix_bits(std::uint64_t number) {
   std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
   mixed ^= mixed >> 29;
   mixed *= 0xbf58476d1ce4e5b9;
   return mixed >> 32;
 }
 
-// The number of one of `count` elements out of `all`, apart from one another by no divisor of the
-// dims.
-inline std::uint64_t picked(std::uint64_t which, std::uint64_t count, std::uint64_t all) {
+// The index of the element number `which` of a sample of `count` out of `all`: evenly spread, but
+// at distances that are no divisors of the dims.
+inline std::uint64_t sample_index(std::uint64_t which, std::uint64_t count, std::uint64_t all) {
   const std::uint64_t step = all / count;
-  return which * step + mixed(which) % step;
+  return which * step + mix_bits(which) % step;
 }
 
-// Plus or minus one, by the number of an element: errors have no pattern.
-inline double sign_at(std::uint64_t number) { return (mixed(number) >> 8 & 1) != 0 ? 1 : -1; }
+// A pseudo-random sign for an element, since rounding errors have no pattern.
+inline double sign_at(std::uint64_t number) { return (mix_bits(number) >> 8 & 1) != 0 ? 1 : -1; }
 
-// Magnitudes above it are read as Inf. `infinite`: with the Inf that the value has from before.
+// Magnitudes above the limit are read as Inf. `infinite`: including those that are Inf because the
+// value's own inputs overflow.
 inline double reading_limit(const ValueNoise& value, const NarrowType& type, bool infinite) {
   return infinite ? std::min(type.limit(), value.infinite_from) : type.limit();
 }
@@ -40,14 +39,14 @@ inline double reading_limit(const ValueNoise& value, const NarrowType& type, boo
 // The numbers that a narrow device reads in place of those of a value.
 class Reading {
  public:
-  // `infinite`: as of reading_limit().
+  // `infinite`: see reading_limit().
   Reading(const ValueNoise& value, const NarrowType& type, bool infinite)
       : value_(value), type_(type), limit_(reading_limit(value, type, infinite)) {}
 
   void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
     for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i], limit_);
-    if (!value_.by_luck) return;
-    // Where all are zero there is nothing that the error is relative to.
+    if (!value_.exact_by_chance) return;
+    // If all numbers are zero, the error is absolute.
     const double rms = value_.measure.rms();
     const double step = rms > 0 ? value_.noise / rms : 0;
     const double floor = rms > 0 ? 0 : value_.noise;
@@ -56,29 +55,35 @@ class Reading {
         into[i] = numbers[i] + (step * std::abs(numbers[i]) + floor) * sign_at(first + i);
   }
 
+  double one(std::uint64_t number, double x) const {
+    double read = 0;
+    apply(number, std::span(&x, 1), std::span(&read, 1));
+    return read;
+  }
+
  private:
   const ValueNoise& value_;
   const NarrowType& type_;
   double limit_;
 };
 
-// Does rounding change its numbers by more than a step?
+// Returns true if rounding changes some of the numbers by more than a step.
 inline bool is_lossy(const ValueNoise& value) {
   return value.measure.lost > 0 || value.measure.above > 0 || value.infinite_from < HUGE_VAL;
 }
 
-// Numbers with an error of half a step or less each, whatever the range of the type.
+// Adds a relative error of `step` to each number, whatever the range of the type.
 inline void nudge(std::uint64_t first, std::span<const double> numbers, double step,
                   std::span<double> into) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
     into[i] = numbers[i] * (1 + step * sign_at(first + i));
 }
 
-// Results from inputs that are rounded against those from inputs as they are.
+// Compares results of rounded inputs with results of exact inputs.
 class Effect {
  public:
-  // `input`: where it has an Inf of its own, a result beyond the limit says nothing. `weight`: for
-  // how many such runs they stand.
+  // `input`: an Inf in it explains a result beyond the limit, which is then not counted. `weight`:
+  // the number of runs that this one represents.
   void take(std::span<const double> exact, std::span<const double> narrow, double limit,
             std::span<const double> input, double weight) {
     Sums run;
@@ -119,10 +124,10 @@ class Effect {
 
  private:
   struct Sums {
-    double errors = 0;   // squares
-    double squares = 0;  // of results
-    double total = 0;    // results
-    double count = 0;    // of them, finite in both
+    double errors = 0;   // sum of squares
+    double squares = 0;  // of the exact results
+    double total = 0;    // number of results
+    double count = 0;    // number of results that are finite in both
     double nonfinite = 0;
     double nan = 0;
     double zeroed = 0;
@@ -141,17 +146,15 @@ class Effect {
   static std::uint64_t rounded(double count) { return static_cast<std::uint64_t>(count + 0.5); }
 
   Sums all_;
-  // Computed here a result is another than dumped by a float32's rounding.
+  // A result that is computed here differs from the dumped one by a float32's rounding.
   static constexpr double kBelow = 1 - 0x1p-10;
   double infinite_from_ = HUGE_VAL;
 };
 
-// Results computed twice, from a node's inputs as they are and as a narrow device reads them.
-
-// For an operator whose results come from the numbers at their places (ErrorPropagation::places).
+// These compute results twice, from a node's inputs as they are and as a narrow device reads them:
+// for ErrorPropagation::places, elementwise operators, and for ErrorPropagation::groups, such as
+// Softmax.
 Status measure_places(NodeValues& values, const network::Operator& op, NodeMeasure& measure);
-
-// For one whose results come from groups of numbers (ErrorPropagation::groups), such as Softmax.
 Status measure_groups(NodeValues& values, const network::Operator& op, NodeMeasure& measure);
 
 }  // namespace btf

@@ -47,7 +47,7 @@ constexpr std::size_t kMinRun = 1024;
 }  // namespace
 
 Status Numbers::read(std::uint64_t first, std::span<double> into) {
-  // Single numbers are near one another: of a value that is broadcast, or a group's.
+  // Short reads are near one another: of a value that is broadcast, or of a group.
   if (into.size() < kMinRun)
     stored_.numbers_at(first, into);
   else
@@ -58,7 +58,7 @@ Status Numbers::read(std::uint64_t first, std::span<double> into) {
 
 PlacedNumbers::PlacedNumbers(Numbers& numbers, const Dims& dims, const Dims& result)
     : numbers_(numbers), place_(dims, result) {
-  // Dims from the last on: all as the result has them, or all 1.
+  // From the last dim backwards, either all dims equal those of the result or all are 1.
   const auto own = [&](std::size_t back) {
     return back < dims.size() ? dims[dims.size() - 1 - back] : 1;
   };
@@ -66,10 +66,10 @@ PlacedNumbers::PlacedNumbers(Numbers& numbers, const Dims& dims, const Dims& res
   for (; back < result.size() && result[result.size() - 1 - back] == 1; ++back) {
   }
   if (back == result.size()) return;
-  inner_.stays = own(back) == 1;
+  inner_.constant = own(back) == 1;
   for (; back < result.size(); ++back) {
     const std::uint64_t size = result[result.size() - 1 - back];
-    if (size != 1 && (own(back) == 1) != inner_.stays) break;
+    if (size != 1 && (own(back) == 1) != inner_.constant) break;
     inner_.count *= size;
   }
 }
@@ -81,7 +81,7 @@ Status PlacedNumbers::read(std::uint64_t first, std::span<double> into) {
         static_cast<std::size_t>(std::min<std::uint64_t>(inner_.count - within, into.size()));
     const std::span<double> run = into.first(count);
     const std::uint64_t from = place_.number(first);
-    if (inner_.stays) {
+    if (inner_.constant) {
       BTF_TRY(numbers_.read(from, run.first(1)));
       std::ranges::fill(run, run[0]);
     } else {
@@ -98,7 +98,7 @@ bool PlacedNumbers::any(std::uint64_t begin, std::uint64_t end,
   while (begin < end) {
     const std::uint64_t count = std::min(inner_.count - begin % inner_.count, end - begin);
     const std::uint64_t from = place_.number(begin);
-    const std::uint64_t numbers = inner_.stays ? 1 : count;
+    const std::uint64_t numbers = inner_.constant ? 1 : count;
     for (std::uint64_t i = from; i < from + numbers; ++i)
       if (marked[i]) return true;
     begin += count;
@@ -117,15 +117,15 @@ RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy>
     : numbers_(numbers), unit_(unit), inputs_(std::move(inputs)) {
   std::uint64_t count = 0;
   for (std::uint64_t first = 0; first < numbers; first += unit) count += is_lossy(first) ? 1 : 0;
-  lossy_part_ = part(count, kMaxLossy / unit);
-  ordinary_part_ = part(ceil_div(numbers, unit) - count, kMaxOrdinary / unit);
+  lossy_sampling_ = sampling(count, kMaxLossy / unit);
+  ordinary_sampling_ = sampling(ceil_div(numbers, unit) - count, kMaxOrdinary / unit);
 }
 
-RunPlan::Part RunPlan::part(std::uint64_t runs, std::uint64_t most) {
-  const std::uint64_t pace =
+RunPlan::Sampling RunPlan::sampling(std::uint64_t runs, std::uint64_t most) {
+  const std::uint64_t step =
       std::max<std::uint64_t>(1, ceil_div(runs, std::max<std::uint64_t>(1, most)));
-  const std::uint64_t taken = ceil_div(runs, pace);
-  return {.pace = pace,
+  const std::uint64_t taken = ceil_div(runs, step);
+  return {.step = step,
           .weight = taken == 0 ? 1 : static_cast<double>(runs) / static_cast<double>(taken)};
 }
 
@@ -187,37 +187,33 @@ void TensorMeasure::add(const TensorMeasure& other) {
 Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type, LossyRuns& lossy) {
   TensorMeasure measure;
   lossy = LossyRuns(numbers.elements());
-  std::vector<double> read(std::min<std::uint64_t>(kReadRun, numbers.elements()));
-  for (std::uint64_t first = 0; first < numbers.elements(); first += kReadRun) {
-    const auto some = std::span(read).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(kReadRun, numbers.elements() - first)));
-    BTF_TRY(numbers.read(first, some));
+  BTF_TRY(numbers.each_run(kReadRun, [&](std::uint64_t first, std::span<const double> some) {
     for (std::size_t at = 0; at < some.size(); at += kFitRun) {
       const std::uint64_t before = measure.lost + measure.above;
       measure.take(some.subspan(at, std::min(kFitRun, some.size() - at)), type);
       if (measure.lost + measure.above > before) lossy.mark(first + at);
     }
-  }
+    return Status();
+  }));
   return measure;
 }
 
-// Values are computed in the network's order, each by itself, out of numbers that are there. What
-// comes out depends on the graph and the dump alone, not on who asked first.
+// Values are computed in the network's order, each from numbers that are known already, so the
+// results depend on the graph and the dump alone and not on the order of the calls.
 class Dump::Computed {
  public:
   Computed(const network::Network& network) : network_(network) {}
 
   Result<std::optional<network::StoredNumbers>> get(const Dump& dump, std::uint32_t value) {
     const std::scoped_lock lock(mutex_);
-    std::vector<std::uint32_t> lacking = lacking_before(dump, value);
-    for (const std::uint32_t one : lacking) known_[one] = compute(dump, one);
+    for (const std::uint32_t one : unknown_before(dump, value)) known_[one] = compute(dump, one);
     auto found = numbers(value);
     forget_some(value);
     return found;
   }
 
  private:
-  // None of them: it has too many.
+  // Neither numbers nor an error: the value has too many numbers.
   struct Known {
     std::shared_ptr<const std::vector<double>> numbers{};
     Dims dims{};
@@ -225,16 +221,17 @@ class Dump::Computed {
     std::optional<Error> error{};
   };
 
-  static constexpr std::uint64_t kMaxNumbers = 1U << 16;  // of one
-  static constexpr std::uint64_t kMaxKept = 1U << 22;     // of all, from one question to the next
+  static constexpr std::uint64_t kMaxNumbers = 1U << 16;  // of one value
+  static constexpr std::uint64_t kMaxKept = 1U << 22;     // of all values, between calls
 
   bool is_computed(const Dump& dump, std::uint32_t value) const {
     const network::Value& own = network_.values()[value];
     return own.node != network::kNoNode && !own.weight && dump.find(value) == nullptr;
   }
 
-  // It, and those that it is computed from, that are not known: in the network's order.
-  std::vector<std::uint32_t> lacking_before(const Dump& dump, std::uint32_t value) const {
+  // The value and those that it is computed from, without those that are known, in the network's
+  // order.
+  std::vector<std::uint32_t> unknown_before(const Dump& dump, std::uint32_t value) const {
     std::set<std::pair<std::uint32_t, std::uint32_t>> found;  // by node
     std::vector<std::uint32_t> open{value};
     while (!open.empty()) {
@@ -284,7 +281,7 @@ class Dump::Computed {
     return {.numbers = std::move(numbers), .dims = (*tensor)->dims(), .dtype = (*tensor)->dtype()};
   }
 
-  // Those that were computed first, and are computed again if they are asked for.
+  // Drops those that were computed first; they are computed again if needed.
   void forget_some(std::uint32_t asked) {
     while (kept_ > kMaxKept && order_.front() != asked) {
       kept_ -= known_[order_.front()].numbers->size();
@@ -296,8 +293,8 @@ class Dump::Computed {
   const network::Network& network_;
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, Known> known_;
-  std::deque<std::uint32_t> order_;  // of those with numbers
-  std::uint64_t kept_ = 0;           // numbers
+  std::deque<std::uint32_t> order_;  // values with numbers, the oldest first
+  std::uint64_t kept_ = 0;           // numbers of all values
 };
 
 Dump::Dump(TensorSet& set, const network::Network* network)
@@ -333,7 +330,7 @@ Result<Dump> Dump::list(TensorSet& set, const network::Network* network,
 }
 
 void Dump::match(const network::Network& network, std::vector<std::string>& troubles) {
-  // Weights are no dumps, whatever is called like them.
+  // Weights are not matched, even if a dumped tensor has the name of one.
   std::vector<std::string> values;
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t value = 0; value < network.values().size(); ++value) {
@@ -348,7 +345,7 @@ void Dump::match(const network::Network& network, std::vector<std::string>& trou
     if (!by_value_.emplace(value, found.left).second) continue;
     tensors_[found.left].value = value;
   }
-  // Which of two tensors of one name is the graph's is not known.
+  // If two dumped tensors have the same name, neither is used.
   std::unordered_map<std::string_view, DumpedTensor*> first;
   for (DumpedTensor& tensor : tensors_) {
     if (tensor.value != network::kNoValue) continue;
@@ -357,9 +354,9 @@ void Dump::match(const network::Network& network, std::vector<std::string>& trou
     tensor.twice = known->second->twice = true;
     const std::string other = set_.path(known->second->place.member);
     const std::string own = set_.path(tensor.place.member);
-    troubles.push_back(own + ": '" + tensor.name + "' is there twice, " +
-                       (other == own ? "in this file" : "in " + other + " too") +
-                       ", and none of them is taken");
+    troubles.push_back(own + ": '" + tensor.name + "' occurs twice, here and " +
+                       (other == own ? "again in this file" : "in " + other) +
+                       "; neither tensor is used");
   }
 }
 
@@ -390,7 +387,7 @@ Result<network::StoredNumbers> Dump::open(const DumpedTensor& tensor) const {
 }
 
 Result<network::StoredNumbers> Dump::open_locked(const DumpedTensor& tensor) const {
-  // Sets and files are not for several threads at once; reading elements is.
+  // Sets and files are not thread-safe; reading elements is.
   const std::scoped_lock lock(*mutex_);
   BTF_ASSIGN(std::shared_ptr<const TensorFile> file, set_.file(tensor.place.member));
   BTF_ASSIGN(std::optional<TensorInfo> info, file->dequantized(tensor.place.index));
@@ -464,12 +461,11 @@ namespace {
 using network::ErrorPropagation;
 using network::Operator;
 
-// Numbers of which single products are computed.
-constexpr double kMaxProducts = 1U << 14;
+constexpr double kMaxProducts = 1U << 14;  // that are computed to measure cancellation
 constexpr double kMinResults = 16;
 constexpr double kManyResults = 64;
 
-// Dims of 1 may be left out of a dump, or all of them be written as one.
+// Returns true if the dims are the same apart from dims of 1, or the dump is flat.
 bool are_alike(const Dims& dumped, const Dims& made) {
   const auto without_ones = [](Dims dims) {
     std::erase(dims, 1U);
@@ -489,22 +485,21 @@ class NodeMeasuring {
         number_(number) {}
 
   Status run(NodeMeasure& measure) {
-    const auto* const row =
-        network::find_operator(node_.op, node_.domain, context_.network.version(node_.domain));
-    if (row == nullptr || row->passing == ErrorPropagation::unknown)
+    const ErrorPropagation passing = propagation_of(context_.network, node_);
+    if (passing == ErrorPropagation::unknown)
       return fail(ErrorCode::unsupported,
-                  "what '" + node_.op + "' does to errors is not known here");
-    measure.passing = row->passing;
+                  "fit does not know how errors pass through '" + node_.op + "'");
+    measure.passing = passing;
     if (!context_.network.is_sound(number_))
       return network::not_computed(context_.network.why_unsound(number_));
-    if (row->passing == ErrorPropagation::none) return {};
+    if (passing == ErrorPropagation::none) return {};
     const Result<Operator*> made = evaluation_.made_operator(number_);
     if (evaluation_.unread()) return std::unexpected(*evaluation_.unread());
     if (made) BTF_TRY(check_dims(**made));
-    if (row->passing == ErrorPropagation::moved) return moved(measure);
-    if (row->passing == ErrorPropagation::joined) return joined(measure);
+    if (passing == ErrorPropagation::moved) return moved(measure);
+    if (passing == ErrorPropagation::joined) return joined(measure);
     BTF_ASSIGN(op_, made);
-    switch (row->passing) {
+    switch (passing) {
       case ErrorPropagation::places:
         return measure_places(values_, *op_, measure);
       case ErrorPropagation::groups:
@@ -517,7 +512,7 @@ class NodeMeasuring {
   }
 
  private:
-  // An error if a result was dumped with other dims than the node's inputs give it.
+  // Fails if a result was dumped with other dims than the node's inputs give.
   Status check_dims(const Operator& op) const {
     for (std::size_t i = 0; i < std::min(op.outputs().size(), node_.outputs.size()); ++i) {
       const std::uint32_t output = node_.outputs[i];
@@ -529,7 +524,7 @@ class NodeMeasuring {
       if (!stored || are_alike(stored->tensor().dims, op.outputs()[i].dims)) continue;
       return fail(ErrorCode::refused, "'" + context_.network.values()[output].name +
                                           "' was dumped as " + dims_text(stored->tensor().dims) +
-                                          ", and its inputs as dumped give " +
+                                          ", but its dumped inputs give " +
                                           dims_text(op.outputs()[i].dims));
     }
     return {};
@@ -563,7 +558,7 @@ class NodeMeasuring {
     return {};
   }
 
-  // Rounding errors of inputs are independent of one another.
+  // Rounding errors of the inputs are independent of each other.
   Status products(NodeMeasure& measure) {
     BTF_TRY(values_.check_known(node_.inputs.size()));
     measure.rms = values_.result().measure.rms();
@@ -582,16 +577,16 @@ class NodeMeasuring {
     return {};
   }
 
-  // How many times larger the relative error of a sum of products is than that of one operand's
-  // numbers, root mean square over some of the results: many where terms cancel. Nothing: they
-  // cannot be computed, or the operands would have to be, whose errors came in.
+  // The ratio of the relative error of a sum of products to that of one operand's numbers, root
+  // mean square over some of the results. It is large if terms cancel. Unset if the sums cannot be
+  // computed, or if operands would have to be computed, since these have errors themselves.
   std::optional<double> growth_in_sums() {
     for (const std::uint32_t input : node_.inputs)
       if (input != network::kNoValue && context_.dump.find(input) == nullptr &&
           !context_.network.values()[input].weight)
         return std::nullopt;
-    constexpr double kStep = 0x1p-6;  // so large that nothing else matters
-    constexpr double kBounds = 4;     // an estimate of independent errors is so many times them
+    constexpr double kStep = 0x1p-6;  // large enough to hide other errors
+    constexpr double kBounds = 4;     // estimates of independent errors are this much above them
     const std::uint64_t all = values_.result().measure.elements;
     const double terms = std::max(1.0, op_->terms());
     const auto wanted =
@@ -602,7 +597,7 @@ class NodeMeasuring {
     double errors = 0;
     double squares = 0;
     for (std::uint64_t i = 0; op && i < count; ++i) {
-      const network::Estimate found = (*op)->element(0, picked(i, count, all));
+      const network::Estimate found = (*op)->element(0, sample_index(i, count, all));
       if (!std::isfinite(found.value) || !std::isfinite(found.error)) continue;
       errors += found.error * found.error;
       squares += found.value * found.value;
@@ -635,6 +630,12 @@ class NodeMeasuring {
 
 }  // namespace
 
+ErrorPropagation propagation_of(const network::Network& network, const network::Node& node) {
+  const auto* const row =
+      network::find_operator(node.op, node.domain, network.version(node.domain));
+  return row == nullptr ? ErrorPropagation::unknown : row->passing;
+}
+
 bool multiplies(const network::Node& node, std::size_t input) {
   return input < 2 || node.op == "Einsum";
 }
@@ -661,7 +662,7 @@ void finish_effects(const NodeContext& context, std::uint32_t node, NodeMeasure&
   for (InputEffect& effect : measure.inputs) {
     const double rms = context.values[own.inputs[effect.input]].measure.rms();
     const double ratio = rms > 0 ? measure.rms / rms : 1;
-    if (effect.noise == 0 && !effect.passes_on) effect.gain = ratio;  // it is not seen
+    if (effect.noise == 0 && !effect.passes_on) effect.gain = ratio;  // it could not be measured
     effect.carried = measure.averages ? std::max(effect.gain, ratio) : effect.gain;
   }
 }

@@ -1,4 +1,4 @@
-// Numbers in a narrow type, tensors of a dump measured in it, and the results of a node.
+// Numbers in a narrow type; the tensors of a dump and the results of a node measured in it.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
+#include "btf/try.h"
 #include "core/numbers.h"
 #include "kernels/stats/stats.h"
 #include "network/evaluation.h"
@@ -29,22 +30,21 @@
 
 namespace btf {
 
-// A number as a device has it that works in a narrow floating type.
-
+// A narrow floating-point type of a device.
 class NarrowType {
  public:
   explicit NarrowType(DType dtype);
 
   DType dtype() const { return dtype_; }
-  double unit_roundoff() const { return unit_roundoff_; }  // half a step, relative
+  double unit_roundoff() const { return unit_roundoff_; }  // half a step, relative to the number
   double largest() const { return largest_; }
   double smallest() const { return smallest_; }  // above zero
-  // Magnitudes above it are taken for an overflow: other inputs may be larger than those seen.
+  // Magnitudes above it count as overflows: other inputs may be larger than those of the dumps.
   double limit() const { return largest_ / kMargin; }
 
   RoundingTo rounding() const;
 
-  // To the nearest number of the type; beyond the range: Inf.
+  // Rounds to the nearest number of the type; Inf beyond its range.
   double round(double x) const {
     const auto bits = std::bit_cast<std::uint64_t>(x);
     const auto exponent = static_cast<std::int64_t>(bits >> kDigits & 0x7ff);
@@ -55,7 +55,7 @@ class NarrowType {
     const double rounded = exponent == 0x7ff ? x : (x + large) - large;
     return std::copysign(std::abs(rounded) > largest_ ? kInf : rounded, x);
   }
-  // The same with what is above a limit as Inf.
+  // The same, but magnitudes above a limit become Inf.
   double read(double x, double above) const {
     return std::abs(x) > above ? std::copysign(kInf, x) : round(x);
   }
@@ -66,18 +66,16 @@ class NarrowType {
   static constexpr double kInf = std::numeric_limits<double>::infinity();
 
   DType dtype_;
-  std::int64_t least_ = 0;  // exponent of the least normal number, as a double has it
-  std::int64_t shift_ = 0;
+  std::int64_t least_ = 0;  // exponent of the least normal number, biased as in a double
+  std::int64_t shift_ = 0;  // digits that a double has in addition
   double unit_roundoff_ = 0;
   double largest_ = 0;
   double smallest_ = 0;
 };
 
-// The numbers of a value of a network, from first to last: of a dump, of the model's weights, or
-// computed from these.
+inline constexpr std::size_t kFitRun = 4096;  // numbers that are processed together
 
-inline constexpr std::size_t kFitRun = 4096;  // numbers that are looked at together
-
+// The numbers of a value of a network: dumped, weights of the model, or computed from these.
 class Numbers {
  public:
   explicit Numbers(network::StoredNumbers stored) : stored_(std::move(stored)) {}
@@ -87,29 +85,42 @@ class Numbers {
   bool floating() const { return info(dtype()).floating(); }
   std::uint64_t elements() const { return stored_.elements(); }
 
-  // As many as `into` has, from the row-major number `first` on.
+  // Fills `into`, from the element with the row-major index `first` on.
   Status read(std::uint64_t first, std::span<double> into);
+
+  // Calls take(first, numbers), which returns a Status, for runs of `size` numbers in order.
+  template <typename Take>
+  Status each_run(std::size_t size, Take&& take) {
+    std::vector<double> run(std::min<std::uint64_t>(size, elements()));
+    for (std::uint64_t first = 0; first < elements(); first += size) {
+      const auto some = std::span(run).first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(size, elements() - first)));
+      BTF_TRY(read(first, some));
+      BTF_TRY(take(first, std::span<const double>(some)));
+    }
+    return {};
+  }
 
  private:
   network::StoredNumbers stored_;
 };
 
-// The numbers of an input at the places of a result, in the result's order.
+// The numbers of an input that is broadcast to a result, in the result's order.
 class PlacedNumbers {
  public:
-  // `dims`: the input's, as they are broadcast to `result`.
+  // `dims`: those of the input, as they are broadcast to `result`.
   PlacedNumbers(Numbers& numbers, const Dims& dims, const Dims& result);
 
   Status read(std::uint64_t first, std::span<double> into);
-  // Is any of the numbers at places [begin, end) among those marked?
+  // Returns true if a number for the elements [begin, end) of the result is marked.
   bool any(std::uint64_t begin, std::uint64_t end, const std::vector<bool>& marked) const;
 
  private:
-  // The last dims of the result through which the input either goes as it is, or stays at one
-  // number; `count` places of the result.
+  // The last dims of the result, `count` elements, along which the input either has the same dims
+  // or is constant.
   struct Inner {
     std::uint64_t count = 1;
-    bool stays = false;
+    bool constant = false;
   };
 
   Numbers& numbers_;
@@ -117,19 +128,17 @@ class PlacedNumbers {
   Inner inner_;
 };
 
-// Which runs of a large result are computed twice, and how many runs each stands for.
-
 // The runs of a value in which rounding changes a number by more than a step.
 class LossyRuns {
  public:
-  LossyRuns() = default;  // not known
+  LossyRuns() = default;  // unknown
   explicit LossyRuns(std::uint64_t elements)
       : step_(kFitRun * std::max<std::uint64_t>(1, ceil_div(elements, kFitRun * kMaxRuns))),
         lossy_(ceil_div(elements, step_)) {}
 
   bool known() const { return step_ > 0; }
   void mark(std::uint64_t element) { lossy_[element / step_] = true; }
-  // Whether elements [begin, end) have a lossy run.
+  // Returns true if elements [begin, end) overlap a lossy run.
   bool any(std::uint64_t begin, std::uint64_t end) const {
     for (std::uint64_t run = begin / step_; run * step_ < end && run < lossy_.size(); ++run)
       if (lossy_[run]) return true;
@@ -143,14 +152,16 @@ class LossyRuns {
   std::vector<bool> lossy_;
 };
 
-// Ordinary runs are alike, and some of them stand for all. Where a number vanishes or overflows, a
-// single one may be what matters.
+// The runs of a large result that are computed twice, and the number of runs that each represents.
+// Ordinary runs are alike, so a few represent all. Of lossy runs, where numbers vanish or overflow,
+// far more are taken, since a single number may matter.
 class RunPlan {
  public:
-  // Does rounding an input change a number by more than a step, of results [begin, end)?
+  // Returns true if rounding an input changes a number of the results [begin, end) by more than a
+  // step.
   using IsLossy = std::function<bool(std::uint64_t begin, std::uint64_t end)>;
 
-  // `unit`: numbers of a run.
+  // `unit`: the number of results in a run.
   RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy> inputs);
 
   // Calls take(first, weight), which returns a Status, run by run from the first on.
@@ -160,20 +171,20 @@ class RunPlan {
     std::uint64_t ordinary = 0;
     for (std::uint64_t first = 0; first < numbers_; first += unit_) {
       const bool is_lossy = this->is_lossy(first);
-      const Part& part = is_lossy ? lossy_part_ : ordinary_part_;
-      if ((is_lossy ? lossy : ordinary)++ % part.pace != 0) continue;
-      if (auto done = take(first, part.weight); !done) return done;
+      const Sampling& sampling = is_lossy ? lossy_sampling_ : ordinary_sampling_;
+      if ((is_lossy ? lossy : ordinary)++ % sampling.step != 0) continue;
+      if (auto done = take(first, sampling.weight); !done) return done;
     }
     return {};
   }
 
  private:
-  struct Part {
-    std::uint64_t pace = 1;  // every so many runs are taken
-    double weight = 1;       // and stand for so many
+  struct Sampling {
+    std::uint64_t step = 1;  // every step-th run is taken
+    double weight = 1;       // and represents this number of runs
   };
 
-  static Part part(std::uint64_t runs, std::uint64_t most);
+  static Sampling sampling(std::uint64_t runs, std::uint64_t most);
   bool is_lossy(std::uint64_t first) const {
     return std::ranges::any_of(inputs_, [&](const IsLossy& input) {
       return input(first, std::min(first + unit_, numbers_));
@@ -183,28 +194,27 @@ class RunPlan {
   std::uint64_t numbers_;
   std::uint64_t unit_;
   std::vector<IsLossy> inputs_;
-  Part lossy_part_;
-  Part ordinary_part_;
+  Sampling lossy_sampling_;
+  Sampling ordinary_sampling_;
 };
 
-// One pass over a tensor: its range, and what rounding does to it.
-
+// The range of a tensor, and what rounding does to it.
 struct TensorMeasure {
   std::uint64_t elements = 0;
   std::uint64_t nan = 0;
   std::uint64_t infinite = 0;
   double largest = 0;        // finite
-  double smallest = 0;       // above zero; 0: all are zero
-  double squares = 0;        // sum of them
-  double error_squares = 0;  // of rounding what is within the type's range
+  double smallest = 0;       // above zero; 0 if all are zero
+  double squares = 0;        // sum of squares
+  double error_squares = 0;  // sum of squared rounding errors, of numbers in the type's range
   std::uint64_t above = 0;   // numbers above the type's limit
-  std::uint64_t beyond = 0;  // above its largest number
-  std::uint64_t lost = 0;    // that become 0
+  std::uint64_t beyond = 0;  // numbers above the type's largest number
+  std::uint64_t lost = 0;    // numbers that become 0
 
   std::uint64_t finite() const { return elements - nan - infinite; }
   double mean_square() const { return finite() == 0 ? 0 : squares / static_cast<double>(finite()); }
   double rms() const { return std::sqrt(mean_square()); }
-  // The error of rounding: root mean square, and relative.
+  // The rounding error: its root mean square, and relative to that of the numbers.
   double noise() const {
     return finite() == 0 ? 0 : std::sqrt(error_squares / static_cast<double>(finite()));
   }
@@ -217,41 +227,39 @@ struct TensorMeasure {
   void take_odd(std::span<const double> numbers, const NarrowType& type);
 };
 
-// Marks the runs in which a number vanishes or is above the limit.
+// Measures in one pass; marks the runs in which a number vanishes or is above the limit.
 Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type, LossyRuns& lossy);
-
-// One dump: which of its tensors are which values of the network, and their numbers.
 
 struct DumpedTensor {
   std::string name;
   SetTensor place;
   std::uint32_t value = network::kNoValue;  // of the network
-  bool twice = false;                       // none of them is the network's for sure
+  bool twice = false;  // another one has the same name, so it is not known which is the network's
 };
 
-// For several threads at once, once it is listed.
+// One dump: which of its tensors are which values of the network, and their numbers. Thread-safe.
 class Dump {
  public:
-  // `network`: nullptr, where there is none; it outlives the dump. What cannot be read is put into
-  // `troubles`.
+  // `network`: nullptr without a graph; it must outlive the dump. Errors of members that cannot be
+  // read are put into `troubles`.
   static Result<Dump> list(TensorSet& set, const network::Network* network,
                            std::vector<std::string>& troubles);
 
   const TensorSet& set() const { return set_; }
   const std::vector<DumpedTensor>& tensors() const { return tensors_; }
-  // nullptr: the value was not dumped.
+  // nullptr if the value was not dumped.
   const DumpedTensor* find(std::uint32_t value) const;
-  // The size of its numbers, as they are stored; 0: they cannot be used.
+  // The stored size of its numbers in bytes; 0 if they cannot be used.
   std::uint64_t bytes(const DumpedTensor& tensor) const;
-  // An error: why its numbers cannot be used.
+  // Fails if its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;
-  // The numbers of a value that was not dumped, computed from those that were, if they are few.
-  // Each is computed once, from what the values before it came to: a chain of them costs no more
-  // than its nodes. Nothing: there are many; an error: why they cannot be computed.
+  // The numbers of a value that was not dumped, computed from those that were. Each value is
+  // computed once, from the results of the values before it, so a chain costs no more than its
+  // nodes. Unset if the value has too many numbers; fails if they cannot be computed.
   Result<std::optional<network::StoredNumbers>> computed(std::uint32_t value) const;
-  // Errors of reading its tensors, whatever was made of them.
+  // All errors of reading the dump's tensors, also those that were ignored.
   std::vector<std::string> read_troubles() const { return troubles_->texts(); }
-  // Such an error of another process.
+  // Adds an error of reading to them, as one of another process.
   void note(const Error& error) const { troubles_->note(error); }
 
  private:
@@ -265,73 +273,74 @@ class Dump {
   std::unordered_map<std::uint32_t, std::size_t> by_value_;
   std::unique_ptr<std::mutex> mutex_;
   std::shared_ptr<ReadTroubles> troubles_ = std::make_shared<ReadTroubles>();
-  std::shared_ptr<Computed> computed_;  // with a network
+  std::shared_ptr<Computed> computed_;  // nullptr without a network
 };
 
-// For evaluations of nodes; the dump outlives it.
+// For evaluations of nodes. The dump must outlive the function.
 network::FindStored stored_in(const Dump& dump);
 
 inline constexpr std::uint64_t kMaxTerms = 1U << 24;  // elements read or computed for one node
 
-// Those for all values that were not dumped, together: each has the same part of them, whoever
-// computes it and when, and at least kMinTermsOfValue.
+// The limit for all values that were not dumped together. Each gets an equal part of it, but at
+// least kMinTermsOfValue, so the results do not depend on the order in which they are computed.
 inline constexpr std::uint64_t kTermsOfValues = 1U << 28;
 inline constexpr std::uint64_t kMinTermsOfValue = 1U << 18;
-
-// The effect on a node's result of rounding its inputs, by the formula of its operator.
 
 // A value as a narrow device has it.
 struct ValueNoise {
   TensorMeasure measure;
-  LossyRuns lossy{};      // of what was measured by this process
-  bool known = false;     // it was measured
-  std::string trouble{};  // an error of reading it
+  LossyRuns lossy{};      // known if this process has measured the value
+  bool known = false;     // the value was measured
+  std::string trouble{};  // the error of reading it, if any
   bool floating = false;  // it holds floats
   double noise = 0;       // its own rounding error: root mean square
-  // Its numbers are of the type by chance, while those that it is computed from are not.
-  bool by_luck = false;
-  // Magnitudes above it become Inf, since those that they are computed from do.
+  // Its numbers can be represented by chance, while those that it is computed from cannot.
+  bool exact_by_chance = false;
+  // Magnitudes above this become Inf, since the inputs that they are computed from do.
   double infinite_from = HUGE_VAL;
 
-  // Relative to the value; a value of zeros that has an error: Inf.
+  // The noise relative to the value; Inf if the value is all zeros and has an error.
   double relative() const {
     const double rms = measure.rms();
     return rms > 0 ? noise / rms : noise > 0 ? HUGE_VAL : 0;
   }
 };
 
-// The part of u that rounding any numbers costs, relative: errors are spread over a step.
+// The usual relative error of rounding, in u: errors are spread over a step.
 inline constexpr double kTypicalNoise = 0.4;
 
+// The effect on a node's result of rounding one input.
 struct InputEffect {
-  std::size_t input = 0;            // among the node's
-  double noise = 0;                 // of the input: root mean square
-  double error = 0;                 // of the result, likewise
+  std::size_t input = 0;            // index among the node's inputs
+  double noise = 0;                 // root mean square error of the input
+  double error = 0;                 // root mean square error of the result
   std::uint64_t nonfinite = 0;      // results that become Inf or NaN
-  std::uint64_t nan = 0;            // of these
-  double infinite_from = HUGE_VAL;  // results above it, within the type's limit, become Inf
+  std::uint64_t nan = 0;            // results that become NaN
+  double infinite_from = HUGE_VAL;  // results above this, within the type's limit, become Inf
   std::uint64_t zeroed = 0;         // results that become 0
-  double rms = 0;                   // of the results that were computed twice for it
-  // The gain of a small error of the input. Rounding is none where numbers vanish or overflow.
+  double rms = 0;                   // root mean square of the results that were computed twice
+  // The gain of a small error of the input: rounding errors are not small if numbers vanish or
+  // overflow.
   double gain = 1;
-  // The same of an error that the input has from before: those of elements that are added up are
-  // alike, as rounded weights make them, and do not shrink as independent ones do.
+  // The gain of an error that the input inherits. The inherited errors of elements that are added
+  // up are similar, as rounded weights make them, and do not average out as independent ones do.
   double carried = 1;
-  // The input as it is goes into the result, so that it is the same error there.
+  // The numbers of the input appear unchanged in the result, and so do their errors.
   bool passes_on = false;
 };
 
+// The effect on a node's result of rounding its inputs, by the formula of its operator.
 struct NodeMeasure {
   network::ErrorPropagation passing = network::ErrorPropagation::unknown;
-  std::string trouble;              // why it cannot be judged; empty: it can be
+  std::string trouble;              // why it cannot be judged; empty if it can
   std::vector<InputEffect> inputs;  // those that hold floats
-  // The same if they have Inf from before; nothing: they have none.
+  // The same if the inputs have numbers that became Inf in earlier nodes; empty if they have none.
   std::vector<InputEffect> with_infinite;
-  bool averages = false;      // a result is of many numbers of the input
-  double terms = 0;           // products in a sum of the result; 0: it is of no such sums
-  double rms = 0;             // of the result; of places: the largest of the effects'
-  double inside = 0;          // largest magnitude on the way to a result
-  double variance_error = 0;  // relative
+  bool averages = false;      // a result is computed from many numbers of the input
+  double terms = 0;           // products in each sum of the result; 0 if it has no such sums
+  double rms = 0;             // root mean square of the result; for places the largest of `inputs`
+  double inside = 0;          // largest magnitude of an intermediate number
+  double variance_error = 0;  // relative error of a variance
 };
 
 struct NodeContext {
@@ -341,30 +350,33 @@ struct NodeContext {
   const std::vector<ValueNoise>& values;
 };
 
-// Whether the input is a factor of the products that the node sums up: both operands, or all of
-// Einsum's, of which there may be one or many. The others are biases and the like.
+// How errors pass through the node; `unknown` for an operator that is not in the table.
+network::ErrorPropagation propagation_of(const network::Network& network,
+                                         const network::Node& node);
+
+// Returns true if the input is a factor of the products that the node sums up: one of the two
+// operands, or any input of Einsum. The others are biases and the like.
 bool multiplies(const network::Node& node, std::size_t input);
 
-// The root mean square of what an input of such a node is multiplied by; 1 where nothing is.
+// The root mean square of what an input of such a node is multiplied by; 1 if by nothing.
 double other_factors(const std::vector<ValueNoise>& values, const network::Node& node,
                      std::size_t input);
 
-// The numbers of a value: dumped, stored in the model, or computed from these where that is little.
-// Nothing: there are none.
+// The numbers of a value: dumped, stored in the model, or computed if they are few. Unset if there
+// are none.
 Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,
                                             std::uint32_t value);
 
-// Adds those effects that follow from the others, and from the values.
+// Completes the gains, which follow from the other members and the values.
 void finish_effects(const NodeContext& context, std::uint32_t node, NodeMeasure& measure);
 
-// `infinite`: with the Inf that its inputs have from before.
+// `infinite`: including numbers of the inputs that became Inf in earlier nodes.
 NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool infinite = false);
 
-// The inputs and results of one node: what they are on a narrow device, and their numbers.
-
+// The inputs and results of one node: their noise and their numbers.
 class NodeValues {
  public:
-  // `infinite`: with the Inf that its inputs have from before.
+  // `infinite`: as for measure_node().
   NodeValues(const NodeContext& context, std::uint32_t node, bool infinite)
       : context_(context), node_(context.network.nodes()[node]), infinite_(infinite) {}
 
@@ -376,12 +388,12 @@ class NodeValues {
   const ValueNoise& result() const { return context_.values[node_.outputs[0]]; }
   bool is_float(std::size_t input) const;
 
-  // An error if it was not dumped, or is all NaN.
+  // Fails if the value was not dumped, or is all NaN.
   Status check(std::uint32_t value) const;
-  // The same of the first inputs, and of the result.
+  // Checks the first `inputs` inputs and the result.
   Status check_known(std::size_t inputs) const;
 
-  // Each input's are opened once.
+  // The numbers of an input, which are opened once.
   Result<Numbers*> numbers(std::size_t input);
 
  private:

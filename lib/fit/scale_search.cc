@@ -18,7 +18,7 @@ namespace btf {
 namespace {
 
 constexpr std::size_t kFew = 4096;
-constexpr int kBinShift = 14;  // bits of a float that tell nothing about its bin
+constexpr int kBinShift = 14;  // the low bits of a float that do not affect its bin
 constexpr std::size_t kBins = (0x7f800000U >> kBinShift) + 1;
 
 std::size_t bin_of(double magnitude) {
@@ -31,7 +31,7 @@ double bin_begin(std::size_t bin) {
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bin << kBinShift)));
 }
 
-// The last one ends at the largest float: what is beyond is counted in it.
+// The last bin ends at the largest float and also counts what is beyond it.
 double bin_end(std::size_t bin) {
   return std::min<double>(bin_begin(bin + 1), std::numeric_limits<float>::max());
 }
@@ -175,15 +175,24 @@ std::string_view fit_scale_method_name(FitScaleMethod method) {
 
 namespace {
 
-// Scales that are tried: from a little above that of the maximum down to 1 / 4096 of it, then
-// around the best of these. Where few numbers are large there are several that are nearly as good,
-// and for small floats one in each octave.
+// The scales that are tried: from a little above that of the maximum down to 1 / 4096 of it, then
+// around the best of these. If few numbers are large, several scales are nearly as good; for small
+// floats there is one in each octave.
 constexpr int kOctavesAbove = 1;
 constexpr int kOctavesBelow = 12;
-constexpr int kCoarse = 16;  // an octave
+constexpr int kCoarse = 16;  // steps in an octave
 constexpr int kFine = 128;
 constexpr std::size_t kAround = 3;
-constexpr int kSteps = 4;  // towards the scale that the codes ask for
+constexpr int kSteps = 4;  // iterations towards the scale that is best for the codes
+
+// The sum of squared errors of the numbers of `sums`, all read as one.
+double squares_as(const Magnitudes::Sums& sums, double read) {
+  return sums.squares - 2 * read * sums.sum + read * read * sums.count;
+}
+
+Magnitudes::Sums between(const Magnitudes::Sums& begin, const Magnitudes::Sums& end) {
+  return {end.count - begin.count, end.sum - begin.sum, end.squares - begin.squares};
+}
 
 }  // namespace
 
@@ -196,19 +205,6 @@ CodeGrid::CodeGrid(DType dtype) {
   const auto again = std::ranges::unique(values_);
   values_.erase(again.begin(), again.end());
 }
-
-namespace {
-
-// The sum of squared errors of the numbers of `sums`, all read as one.
-double squares_as(const Magnitudes::Sums& sums, double read) {
-  return sums.squares - 2 * read * sums.sum + read * read * sums.count;
-}
-
-Magnitudes::Sums between(const Magnitudes::Sums& begin, const Magnitudes::Sums& end) {
-  return {end.count - begin.count, end.sum - begin.sum, end.squares - begin.squares};
-}
-
-}  // namespace
 
 CodeGrid::Trial CodeGrid::attempt(const Magnitudes& magnitudes, double scale) const {
   Trial trial;
@@ -251,7 +247,7 @@ double least_squares_scale(const Magnitudes& magnitudes, const CodeGrid& grid) {
     const double scale = top * std::exp2(-static_cast<double>(step) / kCoarse);
     const CodeGrid::Trial trial = attempt(scale);
     coarse.push_back({trial.squares, scale});
-    if (trial.beyond > best.squares) break;  // and more of it by smaller scales
+    if (trial.beyond > best.squares) break;  // smaller scales only clip more
   }
   const auto around = std::min(kAround, coarse.size());
   std::ranges::partial_sort(coarse, coarse.begin() + static_cast<std::ptrdiff_t>(around), {},

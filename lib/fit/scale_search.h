@@ -1,4 +1,4 @@
-// The scale for a tensor, by maximum, percentile and least squares, from the magnitudes of its
+// Finds the scale for a tensor by maximum, percentile and least squares, from the magnitudes of its
 // numbers.
 #pragma once
 
@@ -13,21 +13,20 @@
 
 namespace btf {
 
-// The magnitudes of a tensor's finite numbers by size: each of them where they are few, else
-// counted in bins, 512 to a binade.
-
+// The distribution of the magnitudes of a tensor's finite numbers: each of them if they are few,
+// otherwise counts in bins, 512 to a binade.
 class Magnitudes {
  public:
-  // Sums of magnitudes up to a limit.
+  // Sums over the magnitudes up to a limit.
   struct Sums {
     double count = 0;
     double sum = 0;
     double squares = 0;
   };
 
-  // NaN and Inf are counted, and left out.
+  // NaN and Inf are only counted.
   void take(std::span<const double> numbers);
-  // Before anything is asked for, and after the last number.
+  // Must be called after the last number and before the members below.
   void sort();
 
   std::uint64_t count() const { return count_; }  // finite numbers
@@ -36,18 +35,19 @@ class Magnitudes {
   std::uint64_t infinite() const { return infinite_; }
   double largest() const { return largest_; }
   double squares() const { return squares_; }
-  // The least magnitude that this part of them does not exceed; of bins, their upper ends.
+  // The percentile: the least magnitude that this fraction of them does not exceed. With bins, the
+  // upper end of one.
   double at_part(double part) const;
-  // Within a bin as if they were spread evenly.
+  // Magnitudes are taken to be spread evenly within a bin.
   Sums up_to(double limit) const;
 
  private:
   void count(std::span<const double> numbers);
   void count_in_bins(std::span<const double> numbers);
 
-  std::vector<double> few_;          // magnitudes, while there are no bins
+  std::vector<double> few_;          // magnitudes, as long as there are no bins
   std::vector<std::uint64_t> bins_;  // by the upper bits of a float
-  std::vector<Sums> sums_;           // up to and with each of `few_`; or each bin from `first_` on
+  std::vector<Sums> sums_;  // up to and including each of `few_`, or each bin from `first_` on
   std::size_t first_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t zeros_ = 0;
@@ -57,17 +57,15 @@ class Magnitudes {
   double squares_ = 0;
 };
 
-// The scale that leaves the least sum of squares, by magnitudes alone.
-
-// The numbers that a type's codes stand for, without signs: those of positive ones.
+// The non-negative numbers that a type's codes represent.
 class CodeGrid {
  public:
   explicit CodeGrid(DType dtype);
 
   double largest() const { return values_.back(); }
 
-  // Codes with this scale: the error's sum of squares, how much of it is of numbers beyond the last
-  // code, and the scale that would be best for numbers of the same codes.
+  // The result of a scale: the error's sum of squares, how much of it is due to numbers beyond the
+  // last code, and the scale that would be best if each number kept its code.
   struct Trial {
     double squares = 0;
     double beyond = 0;
@@ -79,17 +77,15 @@ class CodeGrid {
   std::vector<double> values_;  // ascending, from 0 on
 };
 
-// `magnitudes` are not all zero.
+// The scale with the least sum of squared errors. The magnitudes must not all be zero.
 double least_squares_scale(const Magnitudes& magnitudes, const CodeGrid& grid);
-
-// The ways to a scale.
 
 struct ScaleMethod {
   Named<FitScaleMethod> name;
-  // The scale of magnitudes that are not all zero, as a float32. Nothing: it would be zero.
+  // The scale, a float32, of magnitudes that are not all zero. Unset if it would be zero.
   std::optional<double> (*find)(const Magnitudes& magnitudes, const CodeGrid& grid, DType dtype,
                                 double part);
-  double part = 0;  // of the numbers, within the range of codes
+  double part = 0;  // fraction of the numbers that the range of codes covers
 };
 
 std::span<const ScaleMethod> scale_methods();

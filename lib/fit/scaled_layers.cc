@@ -21,9 +21,9 @@ namespace {
 using network::ErrorPropagation;
 using network::kNoValue;
 
-constexpr std::uint64_t kMaxSampledResults = 1U << 18;  // of more every second run, and so on
+constexpr std::uint64_t kMaxSampledResults = 1U << 18;  // above this, runs are skipped
 
-// Plus or minus one, by the number of an element.
+// Plus or minus one, depending on the index of an element.
 double sign_at(std::uint64_t number) {
   return ((number + 1) * 0x9e3779b97f4a7c15 >> 37 & 1) != 0 ? 1 : -1;
 }
@@ -46,9 +46,8 @@ class Places {
     std::vector<double> exact(kFitRun);
     std::vector<double> off(kFitRun);
     const std::uint64_t all = element_count(op->outputs()[0].dims).value_or(0);
-    const std::uint64_t pace =
-        std::max<std::uint64_t>(1, (all + kMaxSampledResults - 1) / kMaxSampledResults);
-    for (std::uint64_t first = 0; first < all; first += pace * kFitRun) {
+    const std::uint64_t step = std::max<std::uint64_t>(1, ceil_div(all, kMaxSampledResults));
+    for (std::uint64_t first = 0; first < all; first += step * kFitRun) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first));
       for (std::size_t i = 0; i < inputs_.size(); ++i) {
         const auto run = std::span(inputs_[i].exact).first(count);
@@ -57,13 +56,14 @@ class Places {
       }
       op->at_places(given_, std::span(exact).first(count));
       for (const InputEffect& effect : measure_.inputs)
-        if (step(effect) > 0)
+        if (error_of(effect) > 0)
           compare(*op, effect, first, std::span(exact).first(count), std::span(off).first(count));
     }
     for (std::size_t i = 0; i < gains.size(); ++i) {
       const InputEffect& effect = measure_.inputs[i];
       const auto& [squares, number] = sums_[effect.input];
-      if (number > 0) gains[i] = std::sqrt(squares / static_cast<double>(number)) / step(effect);
+      if (number > 0)
+        gains[i] = std::sqrt(squares / static_cast<double>(number)) / error_of(effect);
     }
     return gains;
   }
@@ -79,7 +79,7 @@ class Places {
     return context_.network.nodes()[node_].inputs[input];
   }
 
-  double step(const InputEffect& effect) const {
+  double error_of(const InputEffect& effect) const {
     const std::uint32_t which = value(effect.input);
     return relative_[which] * context_.values[which].measure.rms();
   }
@@ -93,7 +93,7 @@ class Places {
       if (!opened_.contains(which)) {
         BTF_ASSIGN(std::optional<Numbers> found,
                    open_numbers(context_.network, context_.dump, which));
-        if (!found) return fail(ErrorCode::refused, "not there");
+        if (!found) return fail(ErrorCode::refused, "the value was not dumped");
         opened_.emplace(which, *std::move(found));
       }
       inputs_[i].numbers =
@@ -102,13 +102,13 @@ class Places {
     return {};
   }
 
-  // All inputs of the same value are off by the same.
+  // All inputs that are the same value get the same errors.
   void compare(const network::Operator& op, const InputEffect& effect, std::uint64_t first,
                std::span<const double> exact, std::span<double> off) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (value(i) != value(effect.input)) continue;
       for (std::size_t k = 0; k < exact.size(); ++k)
-        inputs_[i].off[k] = inputs_[i].exact[k] + step(effect) * sign_at(first + k);
+        inputs_[i].off[k] = inputs_[i].exact[k] + error_of(effect) * sign_at(first + k);
       given_[i] = std::span<const double>(inputs_[i].off).first(exact.size());
     }
     op.at_places(given_, off);
@@ -131,7 +131,7 @@ class Places {
   std::vector<Input> inputs_;
   std::vector<std::span<const double>> given_;
   std::map<std::uint32_t, Numbers> opened_;
-  std::map<std::size_t, std::pair<double, std::uint64_t>> sums_;  // of squares, and how many
+  std::map<std::size_t, std::pair<double, std::uint64_t>> sums_;  // of squares, and their number
 };
 
 }  // namespace
@@ -140,8 +140,8 @@ UniformGains uniform_gains(const NodeContext& context, const std::vector<double>
                            std::uint32_t node, const NodeMeasure& measure) {
   const UniformGains none(measure.inputs.size());
   if (measure.passing != ErrorPropagation::places || !measure.trouble.empty()) return none;
-  // What could be measured can be opened again; if not, its gains stay as they are. An error of
-  // reading is noted where it arose.
+  // Values that were measured can be opened again. If not, the gains stay unset; an error of
+  // reading has been noted where it arose.
   const auto found = Places(context, relative, node, measure).run();
   return found ? *found : none;
 }
@@ -163,7 +163,7 @@ Result<std::vector<UniformGains>> uniform_gains(const network::Network& network,
 
 namespace {
 
-// What only moves numbers computes nothing in a type.
+// Returns false for nodes that only move numbers, which have no type of their own.
 bool computes(const NodeMeasure& measure) {
   return measure.passing != ErrorPropagation::moved && measure.passing != ErrorPropagation::joined;
 }
@@ -172,7 +172,7 @@ double square(double x) { return x * x; }
 
 }  // namespace
 
-// How much of errors, as mean squares, comes to an output of the network.
+// The fraction of errors, as mean squares, that reaches one output of the network.
 class ScaledLayers::Reach {
  public:
   Reach(const ScaledLayers& layers, const DumpMeasures& measures, const std::vector<double>& terms,
@@ -189,7 +189,7 @@ class ScaledLayers::Reach {
       for (const InputEffect& effect : measures_.nodes[node].inputs) {
         const std::uint32_t input = layers_.network_.nodes()[node].inputs[effect.input];
         fresh_[input] += from_input(node, effect);
-        // A mean leaves what is the same at all places, as what weights are off by is.
+        // A mean does not reduce an error that is the same at all places, as one of weights is.
         const bool mean = measures_.nodes[node].passing == ErrorPropagation::windows;
         passed_[input] += (mean ? 1 : square(effect.gain)) * sum(node, passed_);
       }
@@ -198,13 +198,13 @@ class ScaledLayers::Reach {
 
   double from_value(std::uint32_t value) const { return fresh_[value]; }
 
-  // The node's gain of an error of the codes that it reads.
+  // The gain, up to the output, of an error of the codes that the node reads.
   double from_input(std::uint32_t node, const InputEffect& effect) const {
     return gain(node, effect) * sum(node, is_product(node, effect) ? passed_ : fresh_);
   }
 
  private:
-  // An error of an input is taken for the same part of the results.
+  // A relative error of an input is taken to be the same relative error of the results.
   void through_unknown(std::uint32_t node) {
     const network::Node& own = layers_.network_.nodes()[node];
     const auto mean_square = [&](std::uint32_t value) {
@@ -240,8 +240,8 @@ class ScaledLayers::Reach {
   const ScaledLayers& layers_;
   const DumpMeasures& measures_;
   const std::vector<double>& terms_;
-  std::vector<double> fresh_;   // of values: of errors that have no pattern
-  std::vector<double> passed_;  // of those that products made, which go with the numbers
+  std::vector<double> fresh_;   // by value: for errors without a pattern
+  std::vector<double> passed_;  // by value: for errors of products, which follow the numbers
 };
 
 double ScaledLayers::noise(const DumpMeasures& measures, std::uint32_t value) const {
@@ -259,7 +259,7 @@ double ScaledLayers::alone(const DumpMeasures& measures, std::uint32_t node,
   return squares;
 }
 
-// Each value has its codes' error once: where it is made or, of what nothing makes, where it is
+// The error of each value's codes counts once: at its node or, for inputs and weights, where it is
 // read.
 double ScaledLayers::together(const DumpMeasures& measures, const Reach& reach) const {
   double squares = 0;

@@ -1,5 +1,4 @@
-// Layers by what their codes add to the outputs: errors that are as large in every element,
-// followed through the operators.
+// Ranks layers by what their codes add to the error of the outputs.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,13 @@
 
 namespace btf {
 
-// How errors that are as large in every element, as those of integer codes are, come through
-// operators of elements: found by adding such errors.
-
-// By the effects of a node; nothing: its gain stays as it is.
+// The gains of an elementwise operator for errors of the same size in every element, as those of
+// integer codes are; measured by adding such errors. One for each of NodeMeasure::inputs; unset if
+// the gain there is to be used.
 using UniformGains = std::vector<std::optional<double>>;
 
-// `relative`: the error of each value over its root mean square; 0: it has none. Of a node that is
-// no operator of elements, or cannot be computed, all gains stay.
+// `relative`: the error of each value relative to its root mean square; 0 if it has none. All gains
+// are unset if the node is not elementwise or cannot be computed.
 UniformGains uniform_gains(const NodeContext& context, const std::vector<double>& relative,
                            std::uint32_t node, const NodeMeasure& measure);
 
@@ -32,12 +30,12 @@ Result<std::vector<UniformGains>> uniform_gains(const network::Network& network,
                                                 const DumpMeasures& measures,
                                                 const Execution& execution);
 
-// The error that each layer alone, in a type of few codes, adds to that of the network's outputs:
-// an estimate by first-order propagation.
-
+// Estimates by first-order propagation which error each layer alone, in a type of few codes, adds
+// to the network's outputs.
 class ScaledLayers {
  public:
-  // `relative`: the error of each value by its scales, over its root mean square; 0: none is known.
+  // `relative`: the error of each value with its scale, relative to its root mean square; 0 if it
+  // is not known.
   ScaledLayers(const network::Network& network, std::vector<double> relative)
       : network_(network),
         relative_(std::move(relative)),
@@ -48,28 +46,28 @@ class ScaledLayers {
 
   const std::vector<double>& relative() const { return relative_; }
 
-  // Takes one dump: the gains of its nodes, and the terms of their sums. Several: the largest
-  // errors.
+  // Adds one dump: the gains of its nodes, and the number of terms in their sums. The errors are
+  // the largest of all dumps.
   void take(const DumpMeasures& measures, const std::vector<double>& terms);
 
   void write(FitOfScales& found) const;
 
  private:
   class Reach;
-  // Mean squares: of a value's codes; and what of such errors comes to an output.
+  // Mean squares: the error of a value's codes, and the parts of such errors that reach an output.
   double noise(const DumpMeasures& measures, std::uint32_t value) const;
   double alone(const DumpMeasures& measures, std::uint32_t node, const Reach& reach) const;
   double together(const DumpMeasures& measures, const Reach& reach) const;
 
   const network::Network& network_;
-  std::vector<double> relative_;  // of values
-  std::vector<double> errors_;    // of nodes
+  std::vector<double> relative_;  // by value
+  std::vector<double> errors_;    // by node
   std::vector<bool> seen_;
   std::vector<bool> judged_;
   std::vector<double> outputs_;
 };
 
-// A node's name; without one, that of its first output.
+// A node's name or, if it has none, that of its first output.
 std::string layer_name(const network::Network& network, std::uint32_t node);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// A tensor's scales in types of few codes, and what each costs: two passes over its numbers.
+// Finds a tensor's scales in types of few codes, and the error of each, in two passes.
 #include "fit/scaled_tensor.h"
 
 #include <algorithm>
@@ -29,38 +29,35 @@
 namespace btf {
 namespace {
 
-// One tensor as it is in all dumps together.
+// One tensor, in all dumps together.
 struct ScaledSource {
   std::size_t dumps = 1;
   std::function<Result<Numbers>(std::size_t dump)> open;
   ChannelAxis axis{};
 };
 
-// Gains of less are not worth a word; an outlier is to blame for half of one or more.
-constexpr double kMinGain = 3;
-constexpr double kBlame = .5;
-
-// Without a channel as much larger than all others there is no such gain by it.
-constexpr double kMinRatio = 1.4;
+constexpr double kMinGain = 3;           // in dB, of a scale for each channel; less is not reported
+constexpr double kOutlierFraction = .5;  // of the gain, that an outlier must be the reason for
+constexpr double kMinOutlierRatio = 1.4;  // of its magnitude to the next; less cannot gain that
 
 double decibels(double signal, double error) {
-  // Squares of doubles far beyond what floats hold, or below it.
+  // Squares of doubles outside the range of floats may overflow or vanish.
   if (signal == 0 || !std::isfinite(error)) return -HUGE_VAL;
   if (error == 0) return HUGE_VAL;
   return 10 * std::log10(signal / error);
 }
 
-// Scales to be tried: one for all numbers, or one for each channel.
+// Scales to try: one for all numbers, or one for each channel.
 struct Attempt {
   std::vector<double> scales;
   ScalingErrors errors{};
 };
 
-// Those of a type.
+// The attempts for one type.
 struct Attempts {
   Narrowing codes;
-  std::vector<Attempt> tensor;                                  // different scales, one each
-  std::vector<std::pair<FitScaleMethod, std::size_t>> methods;  // and which of these is theirs
+  std::vector<Attempt> tensor;                                  // one for each different scale
+  std::vector<std::pair<FitScaleMethod, std::size_t>> methods;  // their indices in `tensor`
   std::optional<Attempt> channels{};
   std::optional<Attempt> outlier{};
 };
@@ -86,7 +83,7 @@ class ScaledTensor {
     }
     std::vector<FitScaledTensor> found;
     for (std::size_t i = 0; i < dtypes_.size(); ++i)
-      found.push_back(attempts_.empty() ? facts() : result(attempts_[i]));
+      found.push_back(attempts_.empty() ? unscaled() : result(attempts_[i]));
     return found;
   }
 
@@ -97,14 +94,10 @@ class ScaledTensor {
       BTF_ASSIGN(Numbers numbers, source_.open(dump));
       if (!numbers.floating()) continue;
       floating_ = true;
-      std::array<double, kFitRun> run;
-      for (std::uint64_t first = 0; first < numbers.elements(); first += kFitRun) {
-        BTF_TRY(check_cancelled(execution_));
-        const auto some = std::span(run).first(
-            static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, numbers.elements() - first)));
-        BTF_TRY(numbers.read(first, some));
-        take(numbers.dims(), first, std::span<const double>(some));
-      }
+      BTF_TRY(numbers.each_run(kFitRun, [&](std::uint64_t first, std::span<const double> some) {
+        take(numbers.dims(), first, some);
+        return check_cancelled(execution_);
+      }));
     }
     return {};
   }
@@ -132,7 +125,7 @@ class ScaledTensor {
       attempts.channels->scales.push_back(static_cast<double>(symmetric_scale(largest, dtype)));
     const std::uint64_t highest = channels_.highest();
     const double next = channels_.largest_but(highest);
-    if (next == 0 || channels_.maxima()[highest] < kMinRatio * next) return attempts;
+    if (next == 0 || channels_.maxima()[highest] < kMinOutlierRatio * next) return attempts;
     attempts.outlier.emplace();
     attempts.outlier->scales.assign(channels_.count(),
                                     static_cast<double>(symmetric_scale(next, dtype)));
@@ -161,7 +154,8 @@ class ScaledTensor {
         });
   }
 
-  FitScaledTensor facts() const {
+  // The result without scales.
+  FitScaledTensor unscaled() const {
     const std::uint64_t odd = magnitudes_.nan() + magnitudes_.infinite();
     const std::uint64_t finite = magnitudes_.count();
     return {.name = {},
@@ -180,7 +174,7 @@ class ScaledTensor {
   }
 
   FitScaledTensor result(const Attempts& attempts) const {
-    FitScaledTensor tensor = facts();
+    FitScaledTensor tensor = unscaled();
     for (const auto& [method, which] : attempts.methods) {
       const Attempt& own = attempts.tensor[which];
       tensor.scales.push_back({.method = method,
@@ -201,14 +195,14 @@ class ScaledTensor {
     return tensor;
   }
 
-  // `one`: with one scale by the maximum.
+  // `one`: the SNR with one scale by the maximum.
   FitChannels channels(const Attempts& attempts, double one) const {
     FitChannels found{
         .axis = channels_.axis(), .count = channels_.count(), .snr = snr(*attempts.channels)};
     found.gain = found.snr == one ? 0 : found.snr - one;
     if (!attempts.outlier || found.gain < kMinGain) return found;
     const double apart = snr(*attempts.outlier);
-    if (apart - one < kBlame * found.gain) return found;
+    if (apart - one < kOutlierFraction * found.gain) return found;
     const std::uint64_t highest = channels_.highest();
     found.outlier = {.channel = highest,
                      .largest = channels_.maxima()[highest],
@@ -226,8 +220,8 @@ class ScaledTensor {
   std::vector<Attempts> attempts_;
 };
 
-// For each type, without names. An error: a dump's numbers cannot be read. None: they are no
-// floats.
+// The result for each type, without names; empty if the tensor does not hold floats. Fails if a
+// dump's numbers cannot be read.
 Result<std::vector<FitScaledTensor>> measure_scales(const ScaledSource& source,
                                                     std::span<const DType> dtypes,
                                                     const Execution& execution) {
@@ -236,13 +230,13 @@ Result<std::vector<FitScaledTensor>> measure_scales(const ScaledSource& source,
 
 using network::kNoNode;
 
-// An operator of ONNX's own by the channels of what it reads and makes.
+// The axes of the channels of an operator in ONNX's own domain.
 struct ChannelRow {
   std::string_view op;
   std::int64_t activations = 0;
-  ChannelAxis weights{};            // of its second input: the results' channels
-  std::string_view turned_by = {};  // an attribute: if it is not 0,
-  std::int64_t turned_weights = 0;  // they stand here
+  ChannelAxis weights{};                // the channels of the results, in the second input
+  std::string_view transposed_by = {};  // an attribute; if it is not 0, the axis is the next member
+  std::int64_t transposed_weights = 0;
 };
 
 constexpr auto kRows = std::to_array<ChannelRow>({
@@ -262,12 +256,12 @@ const ChannelRow* find_row(const network::Node& node) {
 
 std::int64_t weights_of(const network::Network& network, const network::Node& node,
                         const ChannelRow& row) {
-  if (row.turned_by.empty()) return *row.weights;
+  if (row.transposed_by.empty()) return *row.weights;
   const auto attributes = network.attributes(node);
   if (!attributes) return *row.weights;
-  const auto found = attributes->find(row.turned_by);
-  const bool turned = found != attributes->end() && found->second.integer.value_or(0) != 0;
-  return turned ? row.turned_weights : *row.weights;
+  const auto found = attributes->find(row.transposed_by);
+  const bool transposed = found != attributes->end() && found->second.integer.value_or(0) != 0;
+  return transposed ? row.transposed_weights : *row.weights;
 }
 
 }  // namespace
@@ -298,7 +292,7 @@ namespace {
 
 constexpr std::uint64_t kMaxChannels = 1U << 16;
 
-// A channel with fewer numbers has a scale that tells the numbers, not the channel.
+// With fewer numbers in a channel, its scale describes these numbers, not the channel.
 constexpr std::uint64_t kMinNumbers = 8;
 
 }  // namespace
@@ -358,8 +352,8 @@ namespace {
 
 using network::kNoValue;
 
-std::vector<ScaledWanted> wanted_by_name(const std::vector<Dump>& dumps) {
-  std::vector<ScaledWanted> all;
+std::vector<ScaleCandidate> candidates_by_name(const std::vector<Dump>& dumps) {
+  std::vector<ScaleCandidate> all;
   std::map<std::string, std::size_t> known;
   for (const Dump& dump : dumps)
     for (const DumpedTensor& tensor : dump.tensors()) {
@@ -370,33 +364,34 @@ std::vector<ScaledWanted> wanted_by_name(const std::vector<Dump>& dumps) {
   return all;
 }
 
-std::vector<ScaledWanted> wanted_by_graph(const network::Network& network,
-                                          const std::vector<Dump>& dumps) {
+std::vector<ScaleCandidate> candidates_by_graph(const network::Network& network,
+                                                const std::vector<Dump>& dumps) {
   const Flow flow(network);
-  std::vector<ScaledWanted> all;
+  std::vector<ScaleCandidate> all;
   for (std::uint32_t value = 0; value < network.values().size(); ++value) {
     const network::Value& own = network.values()[value];
-    ScaledWanted wanted{.name = own.name,
-                        .value = value,
-                        .weight = own.weight.has_value(),
-                        .axis = channel_axis(network, flow, value)};
+    ScaleCandidate candidate{.name = own.name,
+                             .value = value,
+                             .weight = own.weight.has_value(),
+                             .axis = channel_axis(network, flow, value)};
     for (const Dump& dump : dumps)
       if (const DumpedTensor* const tensor = dump.find(value))
-        wanted.places.emplace_back(&dump, tensor);
-    if (wanted.weight || !wanted.places.empty()) all.push_back(std::move(wanted));
+        candidate.places.emplace_back(&dump, tensor);
+    if (candidate.weight || !candidate.places.empty()) all.push_back(std::move(candidate));
   }
   return all;
 }
 
-ScaledSource source_of(const ScaledWanted& wanted, const network::Network* network) {
+ScaledSource source_of(const ScaleCandidate& candidate, const network::Network* network) {
   ScaledSource source{
-      .dumps = wanted.weight ? 1 : wanted.places.size(), .open = {}, .axis = wanted.axis};
-  source.open = [&wanted, network](std::size_t dump) -> Result<Numbers> {
-    if (wanted.weight) {
-      BTF_ASSIGN(network::StoredNumbers stored, network->weight(network->values()[wanted.value]));
+      .dumps = candidate.weight ? 1 : candidate.places.size(), .open = {}, .axis = candidate.axis};
+  source.open = [&candidate, network](std::size_t dump) -> Result<Numbers> {
+    if (candidate.weight) {
+      BTF_ASSIGN(network::StoredNumbers stored,
+                 network->weight(network->values()[candidate.value]));
       return Numbers(std::move(stored));
     }
-    const auto& [from, tensor] = wanted.places[dump];
+    const auto& [from, tensor] = candidate.places[dump];
     BTF_ASSIGN(network::StoredNumbers stored, from->open(*tensor));
     return Numbers(std::move(stored));
   };
@@ -418,13 +413,13 @@ Status rank_layers(const network::Network& network, const std::vector<Dump>& dum
   for (const std::vector<double>& errors : relative) layers.emplace_back(network, errors);
   Execution quiet = execution;
   quiet.progress = {};
-  const NarrowType type(kGainsBy);
-  std::optional<DumpMeasures> last;
+  const NarrowType type(kGainDType);
+  std::optional<DumpMeasures> last;  // its weights are used again
   for (std::size_t d = 0; d < dumps.size(); ++d) {
     const Dump& dump = dumps[d];
     DumpMeasures measures;
     if (pieces != nullptr) {
-      measures = measures_of(network, dump, type, *pieces->dumps[d].nodes);
+      measures = assemble_measures(network, dump, type, *pieces->dumps[d].nodes);
     } else {
       BTF_ASSIGN(measures, measure_dump(network, dump, type, last ? &*last : nullptr, quiet));
     }
@@ -459,20 +454,21 @@ constexpr auto kScalingNames = std::to_array<Named<FitScaling>>({
 
 }  // namespace
 
-std::vector<ScaledWanted> wanted_scales(const network::Network* network,
-                                        const std::vector<Dump>& dumps) {
-  return network != nullptr ? wanted_by_graph(*network, dumps) : wanted_by_name(dumps);
+std::vector<ScaleCandidate> scale_candidates(const network::Network* network,
+                                             const std::vector<Dump>& dumps) {
+  return network != nullptr ? candidates_by_graph(*network, dumps) : candidates_by_name(dumps);
 }
 
-Result<ScaledMeasure> measure_wanted(const ScaledWanted& wanted, const network::Network* network,
-                                     std::span<const DType> dtypes, const Execution& execution) {
-  auto found = measure_scales(source_of(wanted, network), dtypes, execution);
+Result<ScaledMeasure> measure_candidate(const ScaleCandidate& candidate,
+                                        const network::Network* network,
+                                        std::span<const DType> dtypes, const Execution& execution) {
+  auto found = measure_scales(source_of(candidate, network), dtypes, execution);
   if (!found) {
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
     return ScaledMeasure{
         .types = {}, .trouble = found.error().text(), .unread = is_read_error(found.error())};
   }
-  if (execution.progress && !wanted.weight && !found->empty())
+  if (execution.progress && !candidate.weight && !found->empty())
     execution.progress((*found)[0].elements * sizeof(float) * dtypes.size());
   return ScaledMeasure{.types = *std::move(found)};
 }
@@ -486,32 +482,32 @@ double relative_error(const FitScaledTensor& tensor) {
 
 bool has_uniform_errors(DType dtype) { return !info(dtype).floating(); }
 
-Result<ScalesFound> fit_scales(const network::Network* network, const std::vector<Dump>& dumps,
-                               std::span<const DType> dtypes, const Execution& execution,
-                               const ScaledPieces* pieces) {
-  const std::vector<ScaledWanted> wanted = wanted_scales(network, dumps);
-  std::vector<ScaledMeasure> measured(wanted.size());
+Result<ScaleResults> fit_scales(const network::Network* network, const std::vector<Dump>& dumps,
+                                std::span<const DType> dtypes, const Execution& execution,
+                                const ScaledPieces* pieces) {
+  const std::vector<ScaleCandidate> candidates = scale_candidates(network, dumps);
+  std::vector<ScaledMeasure> measured(candidates.size());
   if (pieces != nullptr)
-    measured = pieces->wanted;
+    measured = pieces->candidates;
   else
-    BTF_TRY(for_each_piece(execution, wanted.size(), [&](std::uint64_t i) -> Status {
-      BTF_ASSIGN(measured[i], measure_wanted(wanted[i], network, dtypes, execution));
+    BTF_TRY(for_each_piece(execution, candidates.size(), [&](std::uint64_t i) -> Status {
+      BTF_ASSIGN(measured[i], measure_candidate(candidates[i], network, dtypes, execution));
       return {};
     }));
-  ScalesFound found;
+  ScaleResults found;
   for (const DType dtype : dtypes)
     found.types.push_back({.dtype = dtype, .tensors = {}, .layers = {}, .outputs = {}});
   std::vector<std::vector<double>> relative(
       dtypes.size(), std::vector<double>(network != nullptr ? network->values().size() : 0, 0));
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!measured[i].trouble.empty())
-      (wanted[i].weight && !measured[i].unread ? found.warnings : found.troubles)
+      (candidates[i].weight && !measured[i].unread ? found.warnings : found.troubles)
           .push_back(measured[i].trouble);
     for (std::size_t type = 0; type < measured[i].types.size(); ++type) {
       FitScaledTensor& tensor = measured[i].types[type];
-      tensor.name = wanted[i].name;
-      tensor.weight = wanted[i].weight;
-      if (network != nullptr) relative[type][wanted[i].value] = relative_error(tensor);
+      tensor.name = candidates[i].name;
+      tensor.weight = candidates[i].weight;
+      if (network != nullptr) relative[type][candidates[i].value] = relative_error(tensor);
       found.types[type].tensors.push_back(std::move(tensor));
     }
   }

@@ -1,5 +1,5 @@
-// A tensor in a type of few codes: the types, which dim its channels are, and what a scale costs
-// for all and for each channel.
+// A tensor in a type of few codes: the dim of its channels, and the error with one scale and with a
+// scale for each channel.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +21,36 @@
 
 namespace btf {
 
-// Which dim of a tensor its channels are.
-
-// Below zero: from the last dim on, which is -1.
+// The dim of a tensor's channels. Negative axes count from the end; -1 is the last dim.
 using ChannelAxis = std::optional<std::int64_t>;
 
-// Where no operator says otherwise: the second dim.
-inline constexpr std::int64_t kUsualChannels = 1;
+inline constexpr std::int64_t kUsualChannels = 1;  // if no operator determines the axis
 
-// The axis of weights is that of the results of what multiplies by them; of others none is known.
-// Activations have that of what reads or makes them.
+// Weights have the axis of the results of the operator that multiplies by them; unset for other
+// weights. Activations have that of the operator that reads or makes them.
 ChannelAxis channel_axis(const network::Network& network, const Flow& flow, std::uint32_t value);
 
-// The dim of a tensor of this rank. Nothing: it has no channels.
+// The dim in a tensor of this rank; unset if it has no channels.
 std::optional<std::uint32_t> channel_dim(const ChannelAxis& axis, std::size_t rank);
 
-// The largest magnitude of each channel of a tensor, and what stands out among them.
-
+// The largest magnitude of each channel of a tensor.
 class ChannelMaxima {
  public:
-  // Begins a dump's tensor, before its numbers. Dumps whose channels differ have none.
+  // Must be called for the tensor of each dump, before its numbers. If the dumps differ in their
+  // channels, there are no maxima.
   void begin(const Dims& dims, const ChannelAxis& axis);
-  // From the row-major number `first` on.
+  // Takes numbers from the element with the row-major index `first` on.
   void take(std::uint64_t first, std::span<const double> numbers);
 
-  // Channels enough for it to be told whether scales of their own are worth it?
+  // Returns true if there are enough channels to judge whether scales for each are worth it.
   bool known() const { return !mixed_ && maxima_.size() > 1; }
   std::uint32_t axis() const { return axis_; }
   std::uint64_t count() const { return maxima_.size(); }
   std::span<const double> maxima() const { return maxima_; }
   AxisPosition place(const Dims& dims, std::uint64_t first) const;
 
-  // The channel with the largest magnitude; the largest of the others.
-  std::uint64_t highest() const;
-  double largest_but(std::uint64_t channel) const;
+  std::uint64_t highest() const;                    // the channel with the largest magnitude
+  double largest_but(std::uint64_t channel) const;  // the largest magnitude of all others
   double median() const;
 
  private:
@@ -65,16 +61,14 @@ class ChannelMaxima {
   bool mixed_ = false;
 };
 
-// All tensors of the dumps, and the network's weights, in types of few codes.
-
-struct ScalesFound {
+struct ScaleResults {
   std::vector<FitOfScales> types;
-  std::vector<std::string> troubles;  // dumped tensors that cannot be read
-  std::vector<std::string> warnings;  // weights that cannot
+  std::vector<std::string> troubles;  // of dumped tensors that cannot be read
+  std::vector<std::string> warnings;  // of weights that cannot be used
 };
 
-// A tensor with the dumps that have it, or a weight.
-struct ScaledWanted {
+// A tensor with the dumps that have it, or a weight of the network.
+struct ScaleCandidate {
   std::string name;
   std::vector<std::pair<const Dump*, const DumpedTensor*>> places{};
   std::uint32_t value = network::kNoValue;  // of the network
@@ -82,44 +76,44 @@ struct ScaledWanted {
   ChannelAxis axis = kUsualChannels;
 };
 
-// `network`: nullptr, where there is none.
-std::vector<ScaledWanted> wanted_scales(const network::Network* network,
-                                        const std::vector<Dump>& dumps);
+// `network`: nullptr without a graph.
+std::vector<ScaleCandidate> scale_candidates(const network::Network* network,
+                                             const std::vector<Dump>& dumps);
 
-// The measures of one of them, by type; none: it holds no floats.
 struct ScaledMeasure {
-  std::vector<FitScaledTensor> types{};
-  std::string trouble{};  // why it cannot be used
-  bool unread = false;    // that is an error of reading it
+  std::vector<FitScaledTensor> types{};  // empty if the tensor does not hold floats
+  std::string trouble{};                 // why it cannot be used
+  bool unread = false;                   // `trouble` is an error of reading
 };
 
-// An error: the caller has asked to stop.
-Result<ScaledMeasure> measure_wanted(const ScaledWanted& wanted, const network::Network* network,
-                                     std::span<const DType> dtypes, const Execution& execution);
+// Fails only if the caller cancels.
+Result<ScaledMeasure> measure_candidate(const ScaleCandidate& candidate,
+                                        const network::Network* network,
+                                        std::span<const DType> dtypes, const Execution& execution);
 
-// The error over the value, as most devices have it: weights with a scale for each channel.
+// The relative error on most devices, where weights have a scale for each channel.
 double relative_error(const FitScaledTensor& tensor);
 
-// Gains of nodes are measured by a type with the range of float32: its rounding breaks nothing, and
-// shows how errors grow.
-inline constexpr DType kGainsBy = DType::bfloat16;
+// The gains of nodes are measured with a type that has the range of float32: nothing overflows, and
+// its rounding errors show how errors grow.
+inline constexpr DType kGainDType = DType::bfloat16;
 
-// Do codes of a type have errors as large in every element?
+// Returns true if the errors of the type's codes have the same size in every element.
 bool has_uniform_errors(DType dtype);
 
-// The same by several processes.
+// The measures of several processes.
 struct ScaledPieces {
-  std::vector<ScaledMeasure> wanted;  // by wanted_scales()
-  struct OfDump {
-    const DumpPieces* nodes = nullptr;             // by kGainsBy
-    std::vector<std::vector<UniformGains>> gains;  // by type, those with uniform errors; by node
+  std::vector<ScaledMeasure> candidates;  // in the order of scale_candidates()
+  struct DumpGains {
+    const DumpPieces* nodes = nullptr;             // measured with kGainDType
+    std::vector<std::vector<UniformGains>> gains;  // by type and node
   };
-  std::vector<OfDump> dumps;  // with a network
+  std::vector<DumpGains> dumps;  // with a network
 };
 
-// `pieces`: nullptr, where all is measured here.
-Result<ScalesFound> fit_scales(const network::Network* network, const std::vector<Dump>& dumps,
-                               std::span<const DType> dtypes, const Execution& execution,
-                               const ScaledPieces* pieces = nullptr);
+// `pieces`: nullptr if everything is measured here.
+Result<ScaleResults> fit_scales(const network::Network* network, const std::vector<Dump>& dumps,
+                                std::span<const DType> dtypes, const Execution& execution,
+                                const ScaledPieces* pieces = nullptr);
 
 }  // namespace btf

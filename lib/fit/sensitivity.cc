@@ -1,4 +1,3 @@
-// By which nodes a value comes to a result farther on.
 #include "fit/sensitivity.h"
 
 #include <algorithm>
@@ -21,22 +20,20 @@
 namespace btf {
 namespace {
 
-struct Ways {
-  std::vector<std::uint32_t> nodes;  // in the network's order; the last gives the result
-  std::size_t readers = 0;           // of them: nodes that read the value itself
+// All paths from a value to a node.
+struct Paths {
+  std::vector<std::uint32_t> nodes;  // in the network's order; the last one gives the result
+  std::size_t readers = 0;           // how many of them read the value itself
 };
 
-// The effect of rounding a value on a result by functions of elements at the same place, all of
-// which are computed twice: a few of the largest numbers may be what matters, or come to nothing.
-
-// Nothing: the value does not come there, or by more nodes than `most`.
-std::optional<Ways> find_paths(const network::Network& network, const Flow& flow,
-                               std::uint32_t value, std::uint32_t node, std::size_t most) {
-  constexpr std::size_t kOthers = 4;  // nodes beside the ways, for each on them
+// Unset if the value does not reach the node, or only by more nodes than `most`.
+std::optional<Paths> find_paths(const network::Network& network, const Flow& flow,
+                                std::uint32_t value, std::uint32_t node, std::size_t most) {
+  constexpr std::size_t kOthers = 4;  // nodes that are searched for each node on a path
   const auto& nodes = network.nodes();
   std::uint32_t first = node;
   for (const FlowReader& reader : flow.readers(value)) first = std::min(first, reader.node);
-  // Backward from the result, through what may come behind the value.
+  // Search backwards from the result, up to the first node that reads the value.
   std::set<std::uint32_t> before{node};
   std::vector<std::uint32_t> open{node};
   while (!open.empty()) {
@@ -50,25 +47,28 @@ std::optional<Ways> find_paths(const network::Network& network, const Flow& flow
       if (before.size() > kOthers * most) return std::nullopt;
     }
   }
-  // Those of them that the value reaches.
+  // Keep those that the value reaches.
   std::set<std::uint32_t> reached{value};
-  Ways ways;
+  Paths paths;
   for (const std::uint32_t one : before) {
     const auto& inputs = nodes[one].inputs;
     if (std::ranges::none_of(inputs, [&](std::uint32_t input) { return reached.contains(input); }))
       continue;
-    ways.nodes.push_back(one);
-    if (std::ranges::find(inputs, value) != inputs.end()) ++ways.readers;
+    paths.nodes.push_back(one);
+    if (std::ranges::find(inputs, value) != inputs.end()) ++paths.readers;
     reached.insert(nodes[one].outputs.begin(), nodes[one].outputs.end());
     reached.erase(network::kNoValue);
   }
-  if (ways.nodes.empty() || ways.nodes.back() != node || ways.nodes.size() > most)
+  if (paths.nodes.empty() || paths.nodes.back() != node || paths.nodes.size() > most)
     return std::nullopt;
-  return ways;
+  return paths;
 }
 
 using Run = std::vector<double>;
 
+// The effect of rounding a value on a result that follows from it by elementwise functions, all of
+// which are computed twice: the error of a few of the largest numbers may be what matters, or may
+// vanish.
 class PlaceChain {
  public:
   PlaceChain(const NodeContext& context, std::uint32_t value)
@@ -77,10 +77,10 @@ class PlaceChain {
         evaluation_(context.network, stored_in(context.dump), kMaxTerms),
         reading_(context.values[value], context.type, false) {}
 
-  Result<std::optional<double>> error(const Ways& ways) {
+  Result<std::optional<double>> error(const Paths& paths) {
     BTF_ASSIGN(std::optional<Numbers> found, open_numbers(context_.network, context_.dump, value_));
     if (!found) return std::nullopt;
-    for (const std::uint32_t node : ways.nodes) {
+    for (const std::uint32_t node : paths.nodes) {
       BTF_ASSIGN(const bool added, add(node, found->dims()));
       if (!added) return std::nullopt;
     }
@@ -103,9 +103,9 @@ class PlaceChain {
 
  private:
   struct Input {
-    std::optional<std::size_t> link{};         // which gives it
-    bool is_value = false;                     // it is what is rounded
-    std::unique_ptr<PlacedNumbers> numbers{};  // else
+    std::optional<std::size_t> link{};         // the link that computes it
+    bool is_value = false;                     // it is the rounded value
+    std::unique_ptr<PlacedNumbers> numbers{};  // for all other inputs
     Run read{};
   };
   struct Link {
@@ -118,9 +118,7 @@ class PlaceChain {
 
   Result<bool> add(std::uint32_t node, const Dims& dims) {
     const network::Node& own = context_.network.nodes()[node];
-    const auto* const row =
-        network::find_operator(own.op, own.domain, context_.network.version(own.domain));
-    if (row == nullptr || row->passing != network::ErrorPropagation::places) return false;
+    if (propagation_of(context_.network, own) != network::ErrorPropagation::places) return false;
     BTF_ASSIGN(const network::Operator* const op, evaluation_.made_operator(node));
     if (op->outputs()[0].dims != dims) return false;
     Link link{.values = std::make_unique<NodeValues>(context_, node, false), .op = op};
@@ -174,11 +172,11 @@ class PlaceChain {
   std::size_t count_ = 0;  // of the run
 };
 
-// Root mean square of the result's error. Nothing: another operator is on the ways, dims change,
+// Root mean square of the result's error. Unset if another operator is on the paths, dims change,
 // numbers are missing, or something becomes Inf or NaN.
 std::optional<double> chain_error(const NodeContext& context, std::uint32_t value,
-                                  const Ways& ways) {
-  const auto error = PlaceChain(context, value).error(ways);
+                                  const Paths& paths) {
+  const auto error = PlaceChain(context, value).error(paths);
   return error ? *error : std::nullopt;  // an error of reading is noted where it arose
 }
 
@@ -199,7 +197,7 @@ Flow::Flow(const network::Network& network)
       if (nodes[node].inputs[i] != network::kNoValue)
         readers_[nodes[node].inputs[i]].push_back({node, i});
   for (const std::uint32_t value : network.outputs()) output_[value] = true;
-  // What nobody is seen to read is read where that does not show, or nobody said what is an output.
+  // Values without readers may be read in a subgraph or be outputs that were not declared.
   if (network.outputs().empty() || std::ranges::any_of(nodes, reads_unseen))
     for (std::uint32_t value = 0; value < output_.size(); ++value)
       if (readers_[value].empty() && network.values()[value].node != network::kNoNode)
@@ -218,44 +216,41 @@ Flow::Flow(const network::Network& network)
 namespace {
 
 constexpr std::size_t kMaxNodes = 16;
-constexpr std::uint64_t kMaxResults = 64;           // of which errors are looked at
-constexpr std::uint64_t kMaxTermsOfOne = 1U << 21;  // of a replay
+constexpr std::uint64_t kMaxResults = 64;           // that are compared
+constexpr std::uint64_t kMaxTermsOfOne = 1U << 21;  // for one value and node
 constexpr std::uint64_t kMaxTermsOfAll = 1U << 26;
 
 }  // namespace
 
-std::optional<double> Replay::error(std::uint32_t value, std::uint32_t node) {
+std::optional<double> ForwardRecompute::error(std::uint32_t value, std::uint32_t node) {
   const auto [at, added] = known_.try_emplace({value, node});
   if (added) at->second = computed(value, node);
   return at->second;
 }
 
-std::optional<double> Replay::error_at_places(std::uint32_t value, std::uint32_t node) {
+std::optional<double> ForwardRecompute::error_at_places(std::uint32_t value, std::uint32_t node) {
   const auto [at, added] = at_places_.try_emplace({value, node});
   if (!added) return at->second;
-  const std::optional<Ways> ways = find_paths(network_, flow_, value, node, kMaxNodes);
+  const std::optional<Paths> paths = find_paths(network_, flow_, value, node, kMaxNodes);
   const NodeContext context{network_, dump_, type_, measures_.values};
-  if (ways) at->second = chain_error(context, value, *ways);
+  if (paths) at->second = chain_error(context, value, *paths);
   return at->second;
 }
 
-std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) {
-  const std::optional<Ways> ways = find_paths(network_, flow_, value, node, kMaxNodes);
-  if (!ways || ways->readers < 2 || terms_ > kMaxTermsOfAll) return std::nullopt;
+std::optional<double> ForwardRecompute::computed(std::uint32_t value, std::uint32_t node) {
+  const std::optional<Paths> paths = find_paths(network_, flow_, value, node, kMaxNodes);
+  if (!paths || paths->readers < 2 || terms_ > kMaxTermsOfAll) return std::nullopt;
   const Reading reading(measures_.values[value], type_, false);
   network::Evaluation as_it_is(network_, stored_in(dump_), kMaxTermsOfOne);
   network::Evaluation rounded(network_, stored_in(dump_), kMaxTermsOfOne);
-  rounded.change(value, [&reading](std::uint64_t number, double x) {
-    double read = 0;
-    reading.apply(number, std::span(&x, 1), std::span(&read, 1));
-    return read;
-  });
+  rounded.change(value,
+                 [&reading](std::uint64_t number, double x) { return reading.one(number, x); });
   double squares = 0;
   std::uint64_t count = 0;
   const std::array evaluations{&as_it_is, &rounded};
   std::array<network::Operator*, 2> operators{};
   for (std::size_t i = 0; i < evaluations.size(); ++i) {
-    for (const std::uint32_t one : ways->nodes)
+    for (const std::uint32_t one : paths->nodes)
       for (const std::uint32_t output : network_.nodes()[one].outputs)
         evaluations[i]->leave_out(output);
     evaluations[i]->set({.operand = 0, .result = 0, .accumulator = 0});
@@ -267,7 +262,7 @@ std::optional<double> Replay::computed(std::uint32_t value, std::uint32_t node) 
   const std::uint64_t wanted = std::min(all, kMaxResults);
   bool finite = true;
   for (std::uint64_t i = 0; i < wanted && finite; ++i) {
-    const std::uint64_t number = picked(i, wanted, all);
+    const std::uint64_t number = sample_index(i, wanted, all);
     const double right = operators[0]->element(0, number).value;
     const double off = operators[1]->element(0, number).value;
     if (!std::isfinite(right)) continue;
@@ -288,19 +283,20 @@ namespace {
 using network::ErrorPropagation;
 using network::kNoValue;
 
-// Where every tensor is an output, the last ones stand for all.
+// If all tensors are outputs, the last ones represent the others.
 constexpr std::size_t kMaxOutputs = 32;
 
-// Errors of networks that work stay below so many times what is amplified.
+// Inherited errors of networks that work stay below this multiple of the limit of amplification.
 constexpr double kMaxBefore = 16;
 
-// Is it known how the node passes errors? Else it does so as relative ones.
+// Returns true if it is known how errors pass through the node. If not, relative errors are taken
+// to stay the same.
 bool passes(const NodeMeasure& measure) {
   return measure.trouble.empty() && measure.passing != ErrorPropagation::unknown;
 }
 
-// Constants, shapes: what is made of no numbers of the network is rounded by whoever reads it, as a
-// weight is.
+// Returns true for constants and shapes: these depend on no numbers of the network and, as weights,
+// are rounded by the nodes that read them.
 bool is_constant(const NodeMeasure& measure) {
   return measure.trouble.empty() && measure.passing == ErrorPropagation::none;
 }
@@ -323,8 +319,8 @@ double ratio(const DumpMeasures& measures, std::uint32_t output, std::uint32_t i
   return own > 0 && of_result > 0 ? of_result / own : 1;
 }
 
-// The gain of the errors' mean squares: relative ones of networks that work do not grow from layer
-// to layer.
+// The gain of mean square errors. In networks that work relative errors do not grow from layer to
+// layer.
 double gain_of_square(const network::Network& network, const DumpMeasures& measures,
                       std::uint32_t number, const InputEffect& effect, double amplified) {
   const network::Node& node = network.nodes()[number];
@@ -334,10 +330,11 @@ double gain_of_square(const network::Network& network, const DumpMeasures& measu
   return std::min(gain, ratio(measures, node.outputs[0], node.inputs[effect.input]));
 }
 
-// Ordinary roundings are many, and none of them is far above the others.
+// The sum of the squares of ordinary rounding errors. These are many, and none of them is far above
+// the others.
 double sum_of_ordinary(std::vector<double>& squares) {
-  constexpr double kPart = 0.8;  // of them are no more than an ordinary one
-  constexpr double kAbove = 16;  // others are counted up to so many times that
+  constexpr double kPart = 0.8;  // the percentile that counts as an ordinary error
+  constexpr double kAbove = 16;  // larger ones are cut off at this multiple of it
   if (squares.empty()) return 0;
   const auto at = squares.begin() +
                   static_cast<std::ptrdiff_t>(kPart * static_cast<double>(squares.size() - 1));
@@ -415,7 +412,7 @@ void Sensitivity::follow_on() {
       sum += gain_of(number, effect) * squares[node.inputs[effect.input]];
       if (is_ordinary(number, effect)) sum += effect.error * effect.error;
     }
-    // Errors that cancel are taken for independent ones: they are less than it seems.
+    // Errors that cancel are treated as independent, so the sum may be too large.
     const double most = kMaxBefore * amplified_ * measure.rms;
     sum = std::min(sum, most * most);
     for (const std::uint32_t output : node.outputs)
@@ -425,7 +422,7 @@ void Sensitivity::follow_on() {
 
 void Sensitivity::follow_nearby() {
   constexpr std::size_t kNodes = 5;
-  using ByAge = std::array<double, kNodes>;  // squares of errors that arose so many nodes before
+  using ByAge = std::array<double, kNodes>;  // squares of errors, by nodes since they arose
   std::vector<ByAge> values(network_.values().size(), ByAge{});
   nearby_.assign(network_.nodes().size(), 0);
   for (std::uint32_t number = 0; number < network_.nodes().size(); ++number) {
@@ -448,7 +445,7 @@ void Sensitivity::follow_nearby() {
   }
 }
 
-// What becomes integers is not followed: quantised layers.
+// Errors are not followed through integers, as in quantised layers.
 void Sensitivity::find_unseen() {
   unseen_.assign(network_.values().size(), false);
   for (std::size_t number = network_.nodes().size(); number-- > 0;) {
@@ -512,7 +509,7 @@ std::optional<double> Sensitivity::error_of_share(std::uint32_t node, double sha
 
 namespace {
 
-// Squares of them; `grows`: relative errors may grow from layer to layer.
+// Mean square errors by value. `grows`: relative errors may grow from layer to layer.
 std::vector<double> follow_errors(const network::Network& network, const DumpMeasures& measures,
                                   const NarrowType& type, const AssumedNodes& nodes, bool grows) {
   const double amplified = kAmplified * type.unit_roundoff();
@@ -526,7 +523,7 @@ std::vector<double> follow_errors(const network::Network& network, const DumpMea
     double carried = !wide && nodes.infinite[node] ? HUGE_VAL : 0;
     for (const InputEffect& effect : measure.inputs) {
       const std::uint32_t input = own.inputs[effect.input];
-      // What is Inf in place of a number is an error of whoever reads it.
+      // A number above the limit is an error in each node that reads it as Inf.
       const bool above = !effect.passes_on && measures.values[input].measure.above > 0;
       if (!wide && (!rounded[input] || above)) carried += effect.error * effect.error;
       const double gain = grows ? effect.carried * effect.carried
@@ -554,8 +551,8 @@ std::vector<double> follow_errors(const network::Network& network, const DumpMea
 
 }  // namespace
 
-// Errors of networks grow, but not by all that first-order propagation makes of them: what comes to
-// an output is between the two.
+// Errors do grow in networks, but less than first-order propagation says. The estimate is between
+// the two.
 std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
                                   const NarrowType& type, const AssumedNodes& nodes) {
   const std::vector<double> least = follow_errors(network, measures, type, nodes, false);

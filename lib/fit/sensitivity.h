@@ -1,5 +1,5 @@
-// What of a network matters to its outputs: who reads a value, by which ways an error comes to a
-// node, and how much of it is left there.
+// How errors within a network reach its outputs: the readers of a value, the paths from a value to
+// a node, and how much of an error arrives there.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,40 @@
 
 namespace btf {
 
-// Who reads a value, and what of a network matters to its outputs.
-
 struct FlowReader {
   std::uint32_t node = 0;
-  std::size_t input = 0;  // which of its inputs
+  std::size_t input = 0;  // index among its inputs
 };
 
+// The readers of each value, and which nodes matter to the network's outputs.
 class Flow {
  public:
   explicit Flow(const network::Network& network);
 
   const std::vector<FlowReader>& readers(std::uint32_t value) const { return readers_[value]; }
   bool is_output(std::uint32_t value) const { return output_[value]; }
-  // Does an output of the network depend on the node?
+  // Returns true if an output of the network depends on the node.
   bool is_live(std::uint32_t node) const { return live_[node]; }
 
  private:
-  std::vector<std::vector<FlowReader>> readers_;  // of values
-  std::vector<bool> output_;                      // of values
-  std::vector<bool> live_;                        // of nodes
+  std::vector<std::vector<FlowReader>> readers_;  // by value
+  std::vector<bool> output_;                      // by value
+  std::vector<bool> live_;                        // by node
 };
 
-// The effect of rounding a value on a result farther on, computed anew from there on. Each answer
-// is kept for the next time.
-
-class Replay {
+// The effect of rounding a value on a later result, by computing the nodes between them again.
+// Answers are cached.
+class ForwardRecompute {
  public:
-  Replay(const network::Network& network, const Flow& flow, const Dump& dump,
-         const DumpMeasures& measures, const NarrowType& type)
+  ForwardRecompute(const network::Network& network, const Flow& flow, const Dump& dump,
+                   const DumpMeasures& measures, const NarrowType& type)
       : network_(network), flow_(flow), dump_(dump), measures_(measures), type_(type) {}
 
-  // The error of the node's first result where the value alone is rounded, root mean square over
-  // some elements, since errors of one number may cancel where several ways meet. Nothing: it comes
-  // there by one way only, what is in between cannot be computed, takes too long, or becomes Inf or
-  // NaN.
+  // The error of the node's first result if only the value is rounded: root mean square over some
+  // elements. Errors of one number may cancel where several paths meet, so it is unset if there is
+  // a single path, and if the nodes between cannot be computed, take too long or give Inf or NaN.
   std::optional<double> error(std::uint32_t value, std::uint32_t node);
-  // The same by chain_error(), by one way or several.
+  // The same for elementwise operators only, over many elements, by one path or several.
   std::optional<double> error_at_places(std::uint32_t value, std::uint32_t node);
 
  private:
@@ -65,38 +62,38 @@ class Replay {
   const NarrowType& type_;
   Known known_;
   Known at_places_;
-  std::uint64_t terms_ = 0;  // of all that was computed so far
+  std::uint64_t terms_ = 0;  // that were computed so far
 };
 
-// How an error within a network comes to its outputs, by first-order propagation.
-
-// Errors of a result, relative and in u, above which what rounds an input amplifies its error.
+// If rounding an input gives a larger relative error of the result than this, in u, the node
+// amplifies it.
 inline constexpr double kAmplified = 2;
 
+// How errors within a network reach its outputs, by first-order propagation.
 class Sensitivity {
  public:
   // `wide`: by node.
   Sensitivity(const network::Network& network, const Flow& flow, const DumpMeasures& measures,
               const NarrowType& type, std::vector<bool> wide);
 
-  // Is an input of the node rounded: by it, or by what makes it?
+  // Returns true if an input is rounded, by the node itself or by the one that makes it.
   bool is_rounded(std::uint32_t node, std::uint32_t input) const;
 
-  // The size of an error of the node's result at the output that it shows most at, as a part of
-  // what ordinary rounding of the whole network is there. Both root mean squares. Nothing: it is
-  // not seen how errors come to an output from there.
+  // An error of the node's result as it appears in the output that it affects most, relative to the
+  // error there by ordinary rounding of the whole network; both are root mean squares. Unset if it
+  // is not known how errors reach an output from there.
   std::optional<double> share(std::uint32_t node, double error) const;
-  // The error of the result of which share() is this.
+  // The error of the result for which share() is `share`.
   std::optional<double> error_of_share(std::uint32_t node, double share) const;
-  // The error that ordinary rounding of all that is before it brings to the node's result.
+  // The error of the node's result by ordinary rounding of everything before it.
   double before(std::uint32_t node) const;
-  // The part of it that arises in the last few nodes, and what the node itself reads rounded.
+  // The part of it that arises in the last few nodes, including the rounding of the node's inputs.
   double nearby(std::uint32_t node) const;
 
  private:
   struct Output {
-    std::vector<double>
-        gains;         // by value: the square of the output's error over that of the value's
+    // By value: the square of the output's error relative to that of the value's.
+    std::vector<double> gains;
     double noise = 0;  // square of the output's error by ordinary rounding
   };
 
@@ -115,13 +112,14 @@ class Sensitivity {
   std::vector<bool> wide_;
   std::vector<Output> outputs_;
   std::vector<double> before_;  // by node: squares
-  std::vector<double> nearby_;  // likewise
-  std::vector<bool> unseen_;    // by value: whether errors of it come to an output is not followed
+  std::vector<double> nearby_;  // by node: squares
+  std::vector<bool> unseen_;    // by value: its errors cannot be followed to an output
 };
 
+// What is assumed of each node.
 struct AssumedNodes {
   std::vector<bool> wide;
-  std::vector<bool> infinite;  // their results are Inf or NaN, where they are not wide
+  std::vector<bool> infinite;  // its results are Inf or NaN unless it is wide
 };
 
 // The relative error of each output of the network, by first-order propagation.

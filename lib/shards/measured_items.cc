@@ -313,30 +313,30 @@ NodeMeasure read_layer(const JsonNode& node) {
   return measure;
 }
 
-Json type_json(const FitMeasures::OfType& type) {
+Json type_json(const FitMeasures::TypeMeasures& type) {
   Json json{{"tensors", Json::array()}};
   for (const ValueNoise& value : type.values) json["tensors"].push_back(value_json(value));
   if (type.node) json["layer"] = layer_json(type.node->plain);
-  if (type.node && type.node->lucky) json["lucky"] = layer_json(*type.node->lucky);
+  if (type.node && type.node->typical) json["lucky"] = layer_json(*type.node->typical);
   if (!type.trouble.empty()) json["trouble"] = type.trouble;
   return json;
 }
 
-FitMeasures::OfType read_type(const JsonNode& node) {
-  FitMeasures::OfType type;
+FitMeasures::TypeMeasures read_type(const JsonNode& node) {
+  FitMeasures::TypeMeasures type;
   node["tensors"].each(
       [&](const JsonNode& value) { type.values.push_back(read_value_of_part(value)); });
   if (node.has("layer")) {
     type.node.emplace(NodeVariants{.plain = read_layer(node["layer"])});
-    if (node.has("lucky")) type.node->lucky = read_layer(node["lucky"]);
+    if (node.has("lucky")) type.node->typical = read_layer(node["lucky"]);
   }
   if (node.has("trouble")) type.trouble = node["trouble"].text();
   return type;
 }
 
-Json run_json(const FitMeasures::OfRun& run) {
+Json run_json(const FitMeasures::RunMeasures& run) {
   Json json{{"types", Json::array()}};
-  for (const FitMeasures::OfType& type : run.types) json["types"].push_back(type_json(type));
+  for (const FitMeasures::TypeMeasures& type : run.types) json["types"].push_back(type_json(type));
   if (run.gains.empty()) return json;
   for (const UniformGains& gains : run.gains) {
     Json& list = json["gains"].emplace_back(Json::array());
@@ -345,8 +345,8 @@ Json run_json(const FitMeasures::OfRun& run) {
   return json;
 }
 
-FitMeasures::OfRun read_run(const JsonNode& node) {
-  FitMeasures::OfRun run;
+FitMeasures::RunMeasures read_run(const JsonNode& node) {
+  FitMeasures::RunMeasures run;
   node["types"].each([&](const JsonNode& type) { run.types.push_back(read_type(type)); });
   if (!node.has("gains")) return run;
   node["gains"].each([&](const JsonNode& list) {
@@ -385,7 +385,7 @@ PartLine part_line(const FitPartItem& item) {
             {"item", item.name},
             {"result", result},
             {"runs", Json::array()}};
-  for (const FitMeasures::OfRun& run : measures.runs) json["runs"].push_back(run_json(run));
+  for (const FitMeasures::RunMeasures& run : measures.runs) json["runs"].push_back(run_json(run));
   if (!measures.scales.empty()) {
     Json& scales = json["scales"] = Json::array();
     for (const ScaledMeasure& one : measures.scales) scales.push_back(scales_json(one));

@@ -32,7 +32,7 @@ def check_no_floats(tool):
         for graph in (True, False):
             for dtype in ("fp16", "int8"):
                 error = tool.report("--dtype", dtype, tool.dump(tensors, name), code=2, graph=graph)[0]
-                tool.same(name, error["error"], f"no tensor of {name} holds floats")
+                tool.same(name, error["error"], f"{name} contains no tensor of floats")
 
 
 def check_masks(tool):
@@ -57,20 +57,20 @@ def check_nonfinite(tool):
     dump = net.run(x=x, mask=normal(4, 32) > 0)
     report, lines = tool.report(tool.dump(dump), code=1)
     counts = (("x", 1, 2), ("scale:0", 1, 2), ("where:0", 1, 0), ("product:0", 8, 0))
-    tool.same("lines", lines, [f"btftool: warning: '{name}' has {nan} NaN and {inf} Inf as dumped; they are left out"
+    tool.same("lines", lines, [f"btftool: warning: '{name}' has {nan} NaN and {inf} Inf in the dump; they are ignored"
                                for name, nan, inf in counts])
     tensor = next(t for t in report["types"][0]["tensors"] if t["name"] == "scale:0")
     tool.same("counts", [tensor["nan"], tensor["inf"], tensor["largest"], tensor["beyond"]], [1, 2, 45000, 0])
     tool.same("wide", sorted(layers_in(report["types"][0], "wide")), ["product", "scale", "where"])
     dump = {**net.run(), "scale:0": np.full((4, 32), np.nan, np.float32)}
     report, lines = tool.report(tool.dump(dump), code=0)
-    tool.has("all", " ".join(lines), "'scale:0' has 128 NaN and 0 Inf as dumped and nothing else; they are left out")
+    tool.has("all", " ".join(lines), "'scale:0' has 128 NaN and 0 Inf in the dump and nothing else; they are ignored")
     unjudged = layers_in(report["types"][0], "unjudged")
     tool.same("all", {name: layer["why"] for name, layer in unjudged.items()},
               {name: "'scale:0' is all NaN" for name in ("scale", "where")})
     tensor = {"only": np.array([np.nan, -np.inf, 3e5], np.float32)}
     report, lines = tool.report(tool.dump(tensor), code=1, graph=False)
-    tool.same("alone", lines, ["btftool: warning: 'only' has 1 NaN and 1 Inf as dumped; they are left out"])
+    tool.same("alone", lines, ["btftool: warning: 'only' has 1 NaN and 1 Inf in the dump; they are ignored"])
     tool.same("alone", [report["types"][0]["tensors"][0][m] for m in ("largest", "beyond")], [3e5, 1])
 
 
@@ -125,7 +125,7 @@ def check_other_dims(tool):
         turned = np.ascontiguousarray(run[name].T)
         report = tool.report(tool.dump({**run, name: turned}), code=0)[0]
         why = layers_in(report["types"][0], "unjudged")[of]["why"]
-        tool.same(name, why, f"'{name}' was dumped as {list(turned.shape)}, and its inputs as dumped give {made}")
+        tool.same(name, why, f"'{name}' was dumped as {list(turned.shape)}, but its dumped inputs give {made}")
     for other in (run["softmax:0"].ravel(), run["softmax:0"][None]):
         report = tool.report(tool.dump({**run, "softmax:0": other}), code=0)[0]
         tool.same("one dim, and one more", layers_in(report["types"][0], "unjudged"), {})
@@ -140,7 +140,7 @@ def check_twice(tool):
     tool.dump(run, "twice/all.npz")
     np.save(tool.file("twice/x.npy"), run["x"] + 1)
     report, lines = tool.report("twice", code=2)
-    tool.same("lines", lines, ["btftool: twice/x.npy: 'x' is there twice, in twice/all.npz too, and none of them is taken"])
+    tool.same("lines", lines, ["btftool: twice/x.npy: 'x' occurs twice, here and in twice/all.npz; neither tensor is used"])
     tool.same("not judged", sorted(layers_in(report["types"][0], "unjudged")), ["scale"])
     tool.same("unused", report["unused"], [])
 
@@ -186,7 +186,7 @@ def check_not_dumped(tool):
     report = tool.report(tool.dump({**dump, "other": np.ones(3, np.float32)}), code=0)[0]
     tool.same("unused", report["unused"], ["other"])
     error = tool.report(tool.dump({"other": np.ones(3, np.float32)}), code=2)[0]
-    tool.has("of another network", error["error"], "no tensor of golden.npz is in the graph: 'other' is not")
+    tool.has("of another network", error["error"], "no tensor of golden.npz is in the graph, for example 'other'")
 
 
 def check_unknown_operator(tool):
@@ -199,7 +199,7 @@ def check_unknown_operator(tool):
     dump = {"x": net.inputs["x"], "product:0": made, "odd:0": 2 * made, "relu:0": 2 * np.maximum(made, 0)}
     of_type = tool.report(tool.dump(dump), code=0)[0]["types"][0]
     tool.same("unjudged", {name: layer["why"] for name, layer in layers_in(of_type, "unjudged").items()},
-              {"odd": "what 'Fancy' does to errors is not known here"})
+              {"odd": "fit does not know how errors pass through 'Fancy'"})
     tool.same("narrow", sorted(layers_in(of_type, "narrow")), ["product", "relu"])
     # What it gives is not known unless it is dumped: the operator is named.
     of_type = tool.report(tool.dump({n: x for n, x in dump.items() if n != "odd:0"}), code=0)[0]["types"][0]

@@ -119,7 +119,7 @@ TEST_CASE("what is not of the plan's items is refused", "[fit]") {
   const Kept all = measured_by(1, true);
   const std::uint64_t pow = number_of(all, "pow");
   const std::string why = "what was measured of item " + std::to_string(pow);
-  const auto type = [](FitMeasures& measures) -> FitMeasures::OfType& {
+  const auto type = [](FitMeasures& measures) -> FitMeasures::TypeMeasures& {
     return measures.runs[0].types[0];
   };
   CHECK(refused(all, pow, [&](FitMeasures& m) { m.runs.clear(); }).contains(why));
@@ -130,8 +130,8 @@ TEST_CASE("what is not of the plan's items is refused", "[fit]") {
           type(m).node->plain.inputs[0].input = 2;
         }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) {
-          type(m).node->lucky = type(m).node->plain;
-          type(m).node->lucky->inputs.pop_back();
+          type(m).node->typical = type(m).node->plain;
+          type(m).node->typical->inputs.pop_back();
         }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) { m.runs[0].gains.clear(); }).contains(why));
   CHECK(refused(all, pow, [&](FitMeasures& m) { type(m).node->plain.terms = 1; }).contains(why));

@@ -50,7 +50,7 @@ btf::FitMeasures some_measures() {
   plain.rms = 1.0 / 23;
   plain.inside = 1.0 / 29;
   plain.variance_error = 1.0 / 31;
-  btf::NodeMeasure lucky{.trouble = "\xff is no text", .inputs = {}, .with_infinite = {}};
+  btf::NodeMeasure typical{.trouble = "\xff is no text", .inputs = {}, .with_infinite = {}};
   btf::FitScaledTensor scaled{.name = {},
                               .elements = 10,
                               .nan = 11,
@@ -77,7 +77,7 @@ btf::FitMeasures some_measures() {
                      .outlier = btf::FitOutlier{19, 1.0 / 61, 1.0 / 67, 1.0 / 71}};
   btf::FitMeasures measures;
   measures.runs.push_back(
-      {.types = {{.values = {value, {}}, .node = btf::NodeVariants{plain, lucky}},
+      {.types = {{.values = {value, {}}, .node = btf::NodeVariants{plain, typical}},
                  {.values = {}, .trouble = "cannot read"}},
        .gains = {{1.0 / 73, std::nullopt}, {}}});
   measures.runs.push_back({.types = {}});
@@ -104,7 +104,7 @@ TEST_CASE("a line of fit has what was measured, to the last bit", "[shards]") {
   const btf::FitMeasures& measures = *read->measured.measures;
   REQUIRE(measures.runs.size() == 2);
   REQUIRE(measures.runs[0].types.size() == 2);
-  const btf::FitMeasures::OfType& type = measures.runs[0].types[0];
+  const btf::FitMeasures::TypeMeasures& type = measures.runs[0].types[0];
   REQUIRE(type.values.size() == 2);
   CHECK(!type.values[1].known);
   const btf::ValueNoise& value = type.values[0];
@@ -142,8 +142,8 @@ TEST_CASE("a line of fit has what was measured, to the last bit", "[shards]") {
   CHECK(effect.gain == kInf);
   CHECK(effect.carried == -1.0 / 17);
   CHECK(effect.passes_on);
-  REQUIRE(type.node->lucky);
-  CHECK(type.node->lucky->trouble == "\xff is no text");
+  REQUIRE(type.node->typical);
+  CHECK(type.node->typical->trouble == "\xff is no text");
   CHECK(measures.runs[0].types[1].trouble == "cannot read");
   CHECK(measures.runs[0].gains == some_measures().runs[0].gains);
 }
