@@ -1,4 +1,4 @@
-// The options of comparisons, and what is handed out of each pair.
+// The C interface to comparisons of files, arrays and sets, and to their reports.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +19,14 @@
 #include "capi/layers.h"
 #include "capi/support.h"
 
+struct btf_report {
+  btf::SetDiffResult result;
+  btf::ReportOptions options;
+  std::set<btf::ReportFormat> formats;
+  std::string text;  // of the last report
+  btf::capi::ErrorText error;
+};
+
 namespace btf::capi {
 namespace {
 
@@ -28,8 +36,8 @@ struct DiffRequest {
   void* user = nullptr;
 };
 
-// Calls the report, if there is one. `files`: of sets.
-void hand_out(const TensorDiff& pair, const DiffRequest& request, const FilePair& files = {});
+// Calls the caller's report function, if there is one. `files`: of sets.
+void report_pair(const TensorDiff& pair, const DiffRequest& request, const FilePair& files = {});
 
 static_assert(static_cast<int>(DiffResult::same) == BTF_SAME &&
               static_cast<int>(DiffResult::different) == BTF_DIFFERENT &&
@@ -51,13 +59,13 @@ Status add_gate(const btf_gate& gate, Gates& gates) {
       return wrong("the limit of '" + name + "' is " + number_text(gate.limit));
     gates.max_mismatch = MismatchLimit{gate.limit, percent};
   } else if (same_name("quantile", name)) {
-    if (!(gate.q >= 0 && gate.q <= 1)) return wrong("a quantile is a number from 0 to 1");
+    if (!(gate.q >= 0 && gate.q <= 1)) return wrong("a quantile must be a number from 0 to 1");
     gates.quantiles.push_back({gate.q, gate.limit});
   } else if (same_name("top-k", name)) {
-    // Beyond 2^53 not every whole number is a double.
+    // Above 2^53 not every whole number is a double.
     if (!(gate.limit >= 1 && gate.limit <= 9007199254740992.0) ||
         std::floor(gate.limit) != gate.limit)
-      return wrong("k of 'top-k' is a whole number from 1 on");
+      return wrong("k of 'top-k' must be a whole number of at least 1");
     gates.top_k = static_cast<std::uint64_t>(gate.limit);
   } else {
     std::string known;
@@ -81,10 +89,10 @@ Result<Tolerance> tolerance_of(const btf_diff_options& options) {
   return tolerance;
 }
 
-// The structure of a pair, with the memory that it points to.
-class Handed {
+// The structure that describes a pair, with the memory that it points to.
+class PairStruct {
  public:
-  Handed(const TensorDiff& pair, const FilePair& files) : pair_(pair) {
+  PairStruct(const TensorDiff& pair, const FilePair& files) : pair_(pair) {
     out_.size = sizeof out_;
     side(pair.actual, out_.actual, out_.actual_name);
     side(pair.golden, out_.golden, out_.golden_name);
@@ -97,8 +105,8 @@ class Handed {
     worst();
     lists();
   }
-  Handed(const Handed&) = delete;
-  Handed& operator=(const Handed&) = delete;
+  PairStruct(const PairStruct&) = delete;
+  PairStruct& operator=(const PairStruct&) = delete;
 
   const btf_tensor_diff* get() const { return &out_; }
 
@@ -163,11 +171,11 @@ class Handed {
 };
 
 Result<DiffRequest> request_of(const btf_diff_options* from) {
-  BTF_ASSIGN(const btf_diff_options options, given(from));
+  BTF_ASSIGN(const btf_diff_options options, copy_in(from));
   DiffRequest request{.diff = {}, .report = options.report, .user = options.user};
   DiffOptions& diff = request.diff;
   BTF_ASSIGN(diff.tolerance, tolerance_of(options));
-  if (options.gate_count > 0 && options.gates == nullptr) return wrong("no gates");
+  if (options.gate_count > 0 && options.gates == nullptr) return null_argument("gates");
   for (std::size_t i = 0; i < options.gate_count; ++i)
     BTF_TRY(add_gate(options.gates[i], diff.gates));
   if (options.actual_tensors != nullptr)
@@ -176,7 +184,8 @@ Result<DiffRequest> request_of(const btf_diff_options* from) {
   if (options.golden_tensors != nullptr)
     diff.golden_tensors.emplace(options.golden_tensors,
                                 options.golden_tensors + options.golden_count);
-  BTF_ASSIGN(diff.pair_by, choose("pair_by", pair_by_names(), options.pair_by, PairBy::automatic));
+  BTF_ASSIGN(diff.pair_by,
+             parse_enum("pair_by", pair_by_names(), options.pair_by, PairBy::automatic));
   BTF_ASSIGN(diff.map, name_map_of(options.map));
   if (options.permute != nullptr)
     diff.permute = Permute{{options.permute, options.permute + options.permute_count}};
@@ -195,11 +204,9 @@ Result<DiffRequest> request_of(const btf_diff_options* from) {
   return request;
 }
 
-void hand_out(const TensorDiff& pair, const DiffRequest& request, const FilePair& files) {
-  if (request.report != nullptr) request.report(request.user, Handed(pair, files).get());
+void report_pair(const TensorDiff& pair, const DiffRequest& request, const FilePair& files) {
+  if (request.report != nullptr) request.report(request.user, PairStruct(pair, files).get());
 }
-
-// Comparing two files, or two tensors in memory.
 
 void take(const TensorDiff& pair, const DiffRequest& request, btf_diff_result& total,
           std::string& reason) {
@@ -213,73 +220,20 @@ void take(const TensorDiff& pair, const DiffRequest& request, btf_diff_result& t
   total.max_abs = std::max(total.max_abs, pair.max_abs);
   total.max_rel = std::max(total.max_rel, pair.max_rel);
   total.max_ulp = std::max(total.max_ulp, pair.max_ulp);
-  hand_out(pair, request);
+  report_pair(pair, request);
 }
 
-Status give_result(btf_diff_result* result, btf_diff_result total, bool same,
+Status copy_result(btf_diff_result* result, btf_diff_result total, bool same,
                    const std::string& reason) {
   total.same = same ? 1 : 0;
   total.reason = reason.c_str();
-  return give(result, total);
+  return copy_out(result, total);
 }
 
 Status check_result(btf_diff_result* result) {
-  if (result == nullptr) return wrong("no room for the result");
-  return can_give(result);
+  if (result == nullptr) return null_argument("result");
+  return check_out(result);
 }
-
-}  // namespace
-}  // namespace btf::capi
-
-using namespace btf::capi;
-
-extern "C" {
-
-btf_status btf_diff(btf_file* actual, btf_file* golden, const btf_diff_options* options,
-                    btf_diff_result* result) {
-  return with_handle(actual, [&]() -> btf::Status {
-    if (golden == nullptr) return wrong("no golden file");
-    BTF_TRY(check_result(result));
-    BTF_ASSIGN(const DiffRequest request, request_of(options));
-    btf_diff_result total{};
-    actual->reason.clear();
-    BTF_ASSIGN(const bool same, btf::diff(actual->file, golden->file, request.diff,
-                                          [&](const btf::TensorDiff& pair) {
-                                            take(pair, request, total, actual->reason);
-                                          }));
-    return give_result(result, total, same, actual->reason);
-  });
-}
-
-btf_status btf_diff_arrays(const btf_array* actual, const btf_array* golden,
-                           const btf_diff_options* options, btf_diff_result* result) {
-  return guarded(nullptr, [&]() -> btf::Status {
-    thread_local std::string reason;
-    BTF_TRY(check_result(result));
-    BTF_ASSIGN(const DiffRequest request, request_of(options));
-    BTF_ASSIGN(const Array left, array_of(actual));
-    BTF_ASSIGN(const Array right, array_of(golden));
-    BTF_ASSIGN(const btf::TensorDiff pair, btf::diff(left.view, right.view, request.diff));
-    btf_diff_result total{};
-    reason.clear();
-    take(pair, request, total, reason);
-    return give_result(result, total, pair.result == btf::DiffResult::same, reason);
-  });
-}
-}
-
-// Comparing two sets, and reports.
-
-struct btf_report {
-  btf::SetDiffResult result;
-  btf::ReportOptions options;
-  std::set<btf::ReportFormat> formats;
-  std::string text;  // of the last report
-  btf::capi::ErrorText error;
-};
-
-namespace btf::capi {
-namespace {
 
 constexpr auto kFormats = std::to_array<Named<ReportFormat>>({
     {ReportFormat::text, "text"},
@@ -292,14 +246,14 @@ constexpr auto kFormats = std::to_array<Named<ReportFormat>>({
 Result<std::vector<std::string>> texts_of(const char* of, const char* const* from,
                                           std::size_t count) {
   if (count > 0 && (from == nullptr || std::ranges::count(from, from + count, nullptr) > 0))
-    return wrong(std::string("NULL among ") + of);
+    return wrong(std::string("one of '") + of + "' is NULL");
   return std::vector<std::string>(from, from + count);
 }
 
 Result<TensorTolerance> tolerance_of(const btf_tensor_tolerance& from) {
-  if (from.glob == nullptr) return wrong("a tolerance of single tensors without a glob");
+  if (from.glob == nullptr) return wrong("a tolerance for single tensors has no glob");
   if (!(from.rtol >= 0 && from.atol >= 0))
-    return wrong(std::string("a tolerance of '") + from.glob + "' is negative or NaN");
+    return wrong(std::string("a tolerance for '") + from.glob + "' is negative or NaN");
   TensorTolerance given{.glob = from.glob, .source = from.glob};
   const auto add = [&](const char* name, std::string value) {
     given.text += (given.text.empty() ? "" : ", ") + (name + (" " + value));
@@ -316,11 +270,10 @@ Result<TensorTolerance> tolerance_of(const btf_tensor_tolerance& from) {
     given.tolerance.ulp = from.ulp;
     add("ulp", std::to_string(from.ulp));
   }
-  if (given.text.empty()) return wrong("a tolerance of '" + *given.glob + "' without a limit");
+  if (given.text.empty()) return wrong("the tolerance for '" + *given.glob + "' has no limit");
   return given;
 }
 
-// Everything that is asked for.
 struct SetRequest {
   DiffRequest each;
   SetDiffOptions sets;
@@ -344,10 +297,10 @@ Result<SetRequest> set_request(const btf_diff_options* each, const btf_set_diff_
                                bool kept) {
   SetRequest request;
   BTF_ASSIGN(request.each, request_of(each));
-  BTF_ASSIGN(const btf_set_diff_options options, given(from));
+  BTF_ASSIGN(const btf_set_diff_options options, copy_in(from));
   DiffOptions& diff = request.each.diff;
   if (diff.actual_tensors || diff.golden_tensors)
-    return wrong("actual_tensors and golden_tensors are of two files; sets have tensors");
+    return wrong("actual_tensors and golden_tensors are for two files; for sets use tensors");
   if (kept) {
     BTF_ASSIGN(request.formats, formats_of(options.formats));
     for (const ReportFormat format : request.formats) ask_for(format, diff);
@@ -359,7 +312,8 @@ Result<SetRequest> set_request(const btf_diff_options* each, const btf_set_diff_
   BTF_ASSIGN(sets.pairs, texts_of("pairs", options.pairs, options.pair_count));
   BTF_ASSIGN(sets.include, texts_of("include", options.include, options.include_count));
   BTF_ASSIGN(sets.exclude, texts_of("exclude", options.exclude, options.exclude_count));
-  if (options.tolerance_count > 0 && options.tolerances == nullptr) return wrong("no tolerances");
+  if (options.tolerance_count > 0 && options.tolerances == nullptr)
+    return null_argument("tolerances");
   for (std::size_t i = 0; i < options.tolerance_count; ++i) {
     BTF_ASSIGN(TensorTolerance tolerance, tolerance_of(options.tolerances[i]));
     sets.tensor_tolerances.push_back(std::move(tolerance));
@@ -371,7 +325,7 @@ Result<SetRequest> set_request(const btf_diff_options* each, const btf_set_diff_
   return request;
 }
 
-// Hands out what is found, sums it up and, if a report is wanted, keeps it.
+// Reports each pair and sums up the results; if a report is wanted, keeps the pairs.
 class SetComparison final : public SetDiffSink {
  public:
   SetComparison(const SetRequest& request, SetDiffResult* kept) : request_(request), kept_(kept) {}
@@ -396,7 +350,7 @@ class SetComparison final : public SetDiffSink {
   void take(const TensorDiff& diff) override {
     totals_.take(diff);
     if (kept_ != nullptr) kept_->take(diff);
-    hand_out(diff, request_.each, files_);
+    report_pair(diff, request_.each, files_);
   }
 
   bool lists_missing() const override { return kept_ != nullptr; }
@@ -406,13 +360,13 @@ class SetComparison final : public SetDiffSink {
     totals_.end(pair, outcome);
     if (kept_ != nullptr) kept_->end(pair, outcome);
     if (request_.file == nullptr) return;
-    const btf_file_diff handed{.size = sizeof handed,
-                               .name = pair.name.c_str(),
-                               .actual = pair.actual.c_str(),
-                               .golden = pair.golden.c_str(),
-                               .result = code_of(outcome.result),
-                               .reason = outcome.error.c_str()};
-    request_.file(request_.user, &handed);
+    const btf_file_diff file{.size = sizeof file,
+                             .name = pair.name.c_str(),
+                             .actual = pair.actual.c_str(),
+                             .golden = pair.golden.c_str(),
+                             .result = code_of(outcome.result),
+                             .reason = outcome.error.c_str()};
+    request_.file(request_.user, &file);
   }
 
  private:
@@ -448,12 +402,12 @@ ReportOptions report_options(const SetRequest& request) {
 }  // namespace
 
 Result<ReportFormat> report_format_named(const char* name) {
-  if (name == nullptr) return wrong("no format");
-  return choose<ReportFormat>("format", kFormats, name, ReportFormat::text);
+  if (name == nullptr) return null_argument("format");
+  return parse_enum<ReportFormat>("format", kFormats, name, ReportFormat::text);
 }
 
 Result<TextOptions> text_options_of(const btf_text_options* from) {
-  BTF_ASSIGN(const btf_text_options options, given(from));
+  BTF_ASSIGN(const btf_text_options options, copy_in(from));
   TextOptions text{.all = options.all != 0, .color = options.color != 0};
   if (options.columns > 0) text.columns = options.columns;
   return text;
@@ -472,13 +426,45 @@ using namespace btf::capi;
 
 extern "C" {
 
+btf_status btf_diff(btf_file* actual, btf_file* golden, const btf_diff_options* options,
+                    btf_diff_result* result) {
+  return with_handle(actual, [&]() -> btf::Status {
+    if (golden == nullptr) return null_argument("golden");
+    BTF_TRY(check_result(result));
+    BTF_ASSIGN(const DiffRequest request, request_of(options));
+    btf_diff_result total{};
+    actual->reason.clear();
+    BTF_ASSIGN(const bool same, btf::diff(actual->file, golden->file, request.diff,
+                                          [&](const btf::TensorDiff& pair) {
+                                            take(pair, request, total, actual->reason);
+                                          }));
+    return copy_result(result, total, same, actual->reason);
+  });
+}
+
+btf_status btf_diff_arrays(const btf_array* actual, const btf_array* golden,
+                           const btf_diff_options* options, btf_diff_result* result) {
+  return guarded(nullptr, [&]() -> btf::Status {
+    thread_local std::string reason;
+    BTF_TRY(check_result(result));
+    BTF_ASSIGN(const DiffRequest request, request_of(options));
+    BTF_ASSIGN(const Array left, array_of(actual));
+    BTF_ASSIGN(const Array right, array_of(golden));
+    BTF_ASSIGN(const btf::TensorDiff pair, btf::diff(left.view, right.view, request.diff));
+    btf_diff_result total{};
+    reason.clear();
+    take(pair, request, total, reason);
+    return copy_result(result, total, pair.result == btf::DiffResult::same, reason);
+  });
+}
+
 btf_status btf_diff_sets(btf_set* actual, btf_set* golden, const btf_diff_options* options,
                          const btf_set_diff_options* sets, btf_set_diff_result* result,
                          btf_report** report) {
   if (report != nullptr) *report = nullptr;
   return with_handle(actual, [&]() -> btf::Status {
-    if (golden == nullptr) return wrong("no golden set");
-    BTF_TRY(can_give(result));
+    if (golden == nullptr) return null_argument("golden");
+    BTF_TRY(check_out(result));
     BTF_ASSIGN(const SetRequest request, set_request(options, sets, report != nullptr));
     auto kept = report == nullptr ? nullptr : std::make_unique<btf_report>();
     SetComparison comparison(request, kept ? &kept->result : nullptr);
@@ -492,15 +478,15 @@ btf_status btf_diff_sets(btf_set* actual, btf_set* golden, const btf_diff_option
       kept->options = report_options(request);
       kept->formats = request.formats;
     }
-    BTF_TRY(give(result, {.size = 0,
-                          .same = totals.result() == btf::PairResult::same ? 1 : 0,
-                          .files = totals.files,
-                          .different_files = totals.different_files,
-                          .troubled_files = totals.troubled_files,
-                          .tensors = totals.tensors,
-                          .different = totals.different_tensors,
-                          .troubled = totals.troubled_tensors,
-                          .compared = totals.compared}));
+    BTF_TRY(copy_out(result, {.size = 0,
+                              .same = totals.result() == btf::PairResult::same ? 1 : 0,
+                              .files = totals.files,
+                              .different_files = totals.different_files,
+                              .troubled_files = totals.troubled_files,
+                              .tensors = totals.tensors,
+                              .different = totals.different_tensors,
+                              .troubled = totals.troubled_tensors,
+                              .compared = totals.compared}));
     if (kept) *report = kept.release();
     return {};
   });
@@ -517,7 +503,7 @@ const char* btf_report_text(btf_report* report, const char* format,
   const btf_status status = with_handle(report, [&]() -> btf::Status {
     BTF_ASSIGN(const btf::ReportFormat as, report_format_named(format));
     if (!report->formats.contains(as))
-      return wrong(std::string("the comparison was not asked for a report as ") + format);
+      return wrong(std::string("btf_diff_sets() was not called with the format ") + format);
     btf::ReportOptions all = report->options;
     BTF_ASSIGN(all.text, text_options_of(options));
     report->text = btf::report_text(as, report->result, std::move(all));

@@ -21,11 +21,13 @@ namespace btf::capi {
 namespace {
 
 Result<ReadOptions> read_options(const btf_read_options* from) {
-  BTF_ASSIGN(const btf_read_options options, given(from));
+  BTF_ASSIGN(const btf_read_options options, copy_in(from));
   BTF_ASSIGN(ReadOptions read, common_options<ReadOptions>(options));
   if (options.region_rank == 0 && (options.begin || options.end || options.step))
-    return wrong("a region without a rank");
-  if (options.region_rank > kMaxRank) return wrong("no tensor has the rank of the region");
+    return wrong("begin, end or step is given without region_rank");
+  if (options.region_rank > kMaxRank)
+    return wrong("region_rank is " + std::to_string(options.region_rank) +
+                 ", but tensors have at most " + std::to_string(kMaxRank) + " dims");
   read.region.resize(options.region_rank);
   for (std::size_t d = 0; d < options.region_rank; ++d) {
     DimRange& range = read.region[d];
@@ -55,24 +57,24 @@ Result<Request> request(btf_file& file, std::uint64_t index, const btf_read_opti
 Status read(btf_file& file, const Request& what, void* buffer, std::uint64_t bytes,
             btf_loss* loss) {
   if (bytes < what.bytes())
-    return wrong("the buffer has " + std::to_string(bytes) + " bytes, " +
+    return wrong("the buffer has " + std::to_string(bytes) + " bytes, but " +
                  std::to_string(what.bytes()) + " are needed");
-  if (buffer == nullptr && what.bytes() > 0) return wrong("no buffer");
+  if (buffer == nullptr && what.bytes() > 0) return null_argument("buffer");
   if (reinterpret_cast<std::uintptr_t>(buffer) % info(what.shape.dtype).buffer_bytes() != 0)
     return wrong("the buffer is not aligned to its elements");
   const MutableTensorView target{
       what.shape.dtype, what.shape.storage, {static_cast<std::byte*>(buffer), what.bytes()}};
   BTF_ASSIGN(const LossAccount account,
              read_tensor_into(file.file, *what.tensor, target, what.options));
-  return give_loss(loss, account);
+  return copy_loss(loss, account);
 }
 
 Status copy_strides(const StridedLayout& storage, std::uint64_t* strides, std::size_t capacity) {
   if (storage.split) return fail(ErrorCode::unsupported, "a layout with blocks has no strides");
   if (capacity < storage.strides.size())
-    return wrong("room for " + std::to_string(capacity) + " strides, there are " +
+    return wrong("the capacity is " + std::to_string(capacity) + " strides, but there are " +
                  std::to_string(storage.strides.size()));
-  if (strides == nullptr && !storage.strides.empty()) return wrong("no room for the strides");
+  if (strides == nullptr && !storage.strides.empty()) return null_argument("strides");
   std::ranges::copy(storage.strides, strides);
   return {};
 }
@@ -82,7 +84,7 @@ Result<std::uint64_t> find(btf_file& file, const std::string& name) {
     std::multimap<std::string, std::uint64_t> numbers;
     for (std::uint64_t i = 0; i < file.file.tensor_count(); ++i) {
       BTF_ASSIGN(const std::string one, file.file.name(i));
-      // As btf_name() gives it: a C string ends at a NUL, and what is then the same is ambiguous.
+      // As btf_name() returns it: a C string ends at a NUL, and equal ones are ambiguous.
       numbers.emplace(one.c_str(), i);
     }
     file.numbers = std::move(numbers);
@@ -103,13 +105,54 @@ btf_status read_managed(btf_file* file, std::uint64_t index, const btf_read_opti
                         Managed** tensor, Export&& to_managed) noexcept {
   if (tensor != nullptr) *tensor = nullptr;
   return with_handle(file, [&]() -> Status {
-    if (tensor == nullptr) return wrong("no room for the tensor");
+    if (tensor == nullptr) return null_argument("tensor");
     BTF_ASSIGN(const Request what, request(*file, index, options));
     BTF_ASSIGN(const LoadedTensor loaded, read_tensor(file->file, *what.tensor, what.options));
     BTF_ASSIGN(auto* const managed, to_managed(loaded.tensor));
     *tensor = reinterpret_cast<Managed*>(managed);
     return {};
   });
+}
+
+Status check_member(const btf_set& set, std::uint64_t member) {
+  const std::uint64_t count = set.set.member_count();
+  if (member < count) return {};
+  return wrong("there is no member " + std::to_string(member) + ", the set has " +
+               std::to_string(count));
+}
+
+Result<ConvertOptions> convert_options(const btf_convert_options* from) {
+  BTF_ASSIGN(const btf_convert_options options, copy_in(from));
+  BTF_ASSIGN(ConvertOptions convert, common_options<ConvertOptions>(options));
+  if (options.shuffle != 0) convert.shuffle = true;
+  if (options.tensors != nullptr)
+    convert.tensors.emplace(options.tensors, options.tensors + options.tensor_count);
+  if (options.permute != nullptr && options.permute_count != 0)
+    convert.edits.push_back(Permute{{options.permute, options.permute + options.permute_count}});
+  convert.prune_zeros = options.prune_zeros != 0;
+  convert.where_possible = options.where_possible != 0;
+  return convert;
+}
+
+Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* from) {
+  BTF_ASSIGN(const btf_write_options options, copy_in(from));
+  BTF_ASSIGN(tensor.dtype, dtype_named(options.dtype));
+  BTF_ASSIGN(const auto layout, layout_named(options.layout));
+  tensor.layout = layout.value_or(tensor.layout);
+  const DType dtype = tensor.dtype.value_or(tensor.tensor.dtype);
+  // Refuse impossible layouts here, not at the end when everything is written.
+  BTF_TRY(resolve(tensor.layout, tensor.tensor.storage.dims, dtype));
+  writer.tensors.push_back(std::move(tensor));
+  return {};
+}
+
+Result<WriteOptions> save_options(const btf_save_options* from) {
+  BTF_ASSIGN(const btf_save_options options, copy_in(from));
+  return common_options<WriteOptions>(options);
+}
+
+double value_of(const TensorInfo& tensor, const std::optional<Extreme>& extreme) {
+  return extreme ? value_double(*tensor.dtype, extreme->code) : kNaN;
 }
 
 }  // namespace
@@ -122,7 +165,7 @@ extern "C" {
 btf_file* btf_open(const char* path) {
   btf_file* opened = nullptr;
   guarded(nullptr, [&]() -> btf::Status {
-    if (path == nullptr) return wrong("no path");
+    if (path == nullptr) return null_argument("path");
     BTF_ASSIGN(btf::TensorFile file, btf::TensorFile::open(path));
     opened = new btf_file(std::make_shared<const btf::TensorFile>(std::move(file)));
     return {};
@@ -136,7 +179,7 @@ const char* btf_file_error(const btf_file* file) {
   return file == nullptr ? "" : file->error.c_str();
 }
 
-// The names in the format table are literals.
+// The names in the format table are literals, which end with a NUL.
 const char* btf_format(const btf_file* file) {
   return file == nullptr ? "" : file->file.format().data();
 }
@@ -145,16 +188,16 @@ uint64_t btf_count(const btf_file* file) { return file == nullptr ? 0 : file->fi
 
 btf_status btf_info(btf_file* file, uint64_t index, btf_tensor_info* info) {
   return with_handle(file, [&]() -> btf::Status {
-    if (info == nullptr) return wrong("no room for the information");
+    if (info == nullptr) return null_argument("info");
     BTF_ASSIGN(const btf::TensorInfo* const tensor, file->tensor(index));
-    return give(info, {.size = 0,
-                       .name = tensor->named ? tensor->name.c_str() : "",
-                       .dtype = name_of(tensor->dtype),
-                       .layout = name_of(tensor->layout),
-                       .rank = tensor->dims.size(),
-                       .dims = tensor->dims.data(),
-                       .bytes = tensor->data_bytes,
-                       .nnz = tensor->coo ? tensor->coo->nnz : 0});
+    return copy_out(info, {.size = 0,
+                           .name = tensor->named ? tensor->name.c_str() : "",
+                           .dtype = name_of(tensor->dtype),
+                           .layout = name_of(tensor->layout),
+                           .rank = tensor->dims.size(),
+                           .dims = tensor->dims.data(),
+                           .bytes = tensor->data_bytes,
+                           .nnz = tensor->coo ? tensor->coo->nnz : 0});
   });
 }
 
@@ -170,8 +213,8 @@ const char* btf_name(btf_file* file, uint64_t index) {
 
 btf_status btf_find(btf_file* file, const char* name, uint64_t* index) {
   return with_handle(file, [&]() -> btf::Status {
-    if (name == nullptr) return wrong("no name");
-    if (index == nullptr) return wrong("no room for the number");
+    if (name == nullptr) return null_argument("name");
+    if (index == nullptr) return null_argument("index");
     BTF_ASSIGN(*index, find(*file, name));
     return {};
   });
@@ -180,7 +223,7 @@ btf_status btf_find(btf_file* file, const char* name, uint64_t* index) {
 btf_status btf_read_size(btf_file* file, uint64_t index, const btf_read_options* options,
                          uint64_t* bytes) {
   return with_handle(file, [&]() -> btf::Status {
-    if (bytes == nullptr) return wrong("no room for the size");
+    if (bytes == nullptr) return null_argument("bytes");
     BTF_ASSIGN(const Request what, request(*file, index, options));
     *bytes = what.bytes();
     return {};
@@ -198,7 +241,7 @@ btf_status btf_read_strides(btf_file* file, uint64_t index, const btf_read_optio
 btf_status btf_read(btf_file* file, uint64_t index, const btf_read_options* options, void* buffer,
                     uint64_t bytes, btf_loss* loss) {
   return with_handle(file, [&]() -> btf::Status {
-    BTF_TRY(can_give(loss));
+    BTF_TRY(check_out(loss));
     BTF_ASSIGN(const Request what, request(*file, index, options));
     return read(*file, what, buffer, bytes, loss);
   });
@@ -217,32 +260,12 @@ btf_status btf_read_dlpack_versioned(btf_file* file, uint64_t index,
     return btf::to_dlpack_versioned(loaded, btf::LaneForm::lanes, true);
   });
 }
-}
-
-namespace btf::capi {
-namespace {
-
-// Sets of files.
-
-Status check_member(const btf_set& set, std::uint64_t member) {
-  const std::uint64_t count = set.set.member_count();
-  if (member < count) return {};
-  return wrong("there is no member " + std::to_string(member) + ", the set has " +
-               std::to_string(count));
-}
-
-}  // namespace
-}  // namespace btf::capi
-
-using namespace btf::capi;
-
-extern "C" {
 
 btf_set* btf_set_open(const char* const* paths, size_t count) {
   btf_set* opened = nullptr;
   guarded(nullptr, [&]() -> btf::Status {
     if (paths == nullptr || count == 0 || std::ranges::count(paths, paths + count, nullptr) > 0)
-      return wrong("no path");
+      return wrong("there is no path, or one of the paths is NULL");
     const std::vector<std::string> all(paths, paths + count);
     auto set = count == 1 ? btf::TensorSet::open(all.front()) : btf::TensorSet::open(all);
     if (!set) return std::unexpected(std::move(set).error());
@@ -262,14 +285,14 @@ uint64_t btf_set_member_count(const btf_set* set) {
 
 btf_status btf_set_member(btf_set* set, uint64_t member, btf_member_info* info) {
   return with_handle(set, [&]() -> btf::Status {
-    if (info == nullptr) return wrong("no room for the information");
+    if (info == nullptr) return null_argument("info");
     BTF_TRY(check_member(*set, member));
     const btf::SetMember& known =
         set->members.try_emplace(member, set->set.member(member)).first->second;
-    return give(info, {.size = 0,
-                       .path = known.path.c_str(),
-                       .place = known.place.c_str(),
-                       .bytes = set->set.bytes(member)});
+    return copy_out(info, {.size = 0,
+                           .path = known.path.c_str(),
+                           .place = known.place.c_str(),
+                           .bytes = set->set.bytes(member)});
   });
 }
 
@@ -286,7 +309,7 @@ btf_file* btf_set_file(btf_set* set, uint64_t member) {
 
 btf_status btf_set_tensor_count(btf_set* set, uint64_t* count) {
   return with_handle(set, [&]() -> btf::Status {
-    if (count == nullptr) return wrong("no room for the number");
+    if (count == nullptr) return null_argument("count");
     BTF_ASSIGN(*count, set->set.tensor_count());
     return {};
   });
@@ -304,9 +327,9 @@ btf_status btf_set_tensor(btf_set* set, uint64_t number, uint64_t* member, uint6
 btf_status btf_set_select(btf_set* set, const char* selection, uint64_t* numbers, size_t capacity,
                           uint64_t* count) {
   return with_handle(set, [&]() -> btf::Status {
-    if (selection == nullptr) return wrong("no selection");
-    if (count == nullptr || (numbers == nullptr && capacity > 0))
-      return wrong("no room for the numbers");
+    if (selection == nullptr) return null_argument("selection");
+    if (count == nullptr) return null_argument("count");
+    if (numbers == nullptr && capacity > 0) return null_argument("numbers");
     BTF_ASSIGN(const std::vector<std::uint64_t> found, set->set.select(selection));
     std::ranges::copy_n(found.begin(),
                         static_cast<std::ptrdiff_t>(std::min(capacity, found.size())), numbers);
@@ -314,62 +337,19 @@ btf_status btf_set_select(btf_set* set, const char* selection, uint64_t* numbers
     return {};
   });
 }
-}
-
-namespace btf::capi {
-namespace {
-
-// Converting and writing.
-
-Result<ConvertOptions> convert_options(const btf_convert_options* from) {
-  BTF_ASSIGN(const btf_convert_options options, given(from));
-  BTF_ASSIGN(ConvertOptions convert, common_options<ConvertOptions>(options));
-  if (options.shuffle != 0) convert.shuffle = true;
-  if (options.tensors != nullptr)
-    convert.tensors.emplace(options.tensors, options.tensors + options.tensor_count);
-  if (options.permute != nullptr && options.permute_count != 0)
-    convert.edits.push_back(Permute{{options.permute, options.permute + options.permute_count}});
-  convert.prune_zeros = options.prune_zeros != 0;
-  convert.where_possible = options.where_possible != 0;
-  return convert;
-}
-
-Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* from) {
-  BTF_ASSIGN(const btf_write_options options, given(from));
-  BTF_ASSIGN(tensor.dtype, dtype_named(options.dtype));
-  BTF_ASSIGN(const auto layout, layout_named(options.layout));
-  tensor.layout = layout.value_or(tensor.layout);
-  const DType dtype = tensor.dtype.value_or(tensor.tensor.dtype);
-  // Impossible layouts are refused here, not at the end when everything is written.
-  BTF_TRY(resolve(tensor.layout, tensor.tensor.storage.dims, dtype));
-  writer.tensors.push_back(std::move(tensor));
-  return {};
-}
-
-Result<WriteOptions> save_options(const btf_save_options* from) {
-  BTF_ASSIGN(const btf_save_options options, given(from));
-  return common_options<WriteOptions>(options);
-}
-
-}  // namespace
-}  // namespace btf::capi
-
-using namespace btf::capi;
-
-extern "C" {
 
 btf_status btf_convert(btf_file* input, const char* output, const btf_convert_options* options,
                        uint64_t* bytes, btf_loss* loss) {
   return with_handle(input, [&]() -> btf::Status {
-    if (output == nullptr) return wrong("no path for the output");
-    BTF_TRY(can_give(loss));
+    if (output == nullptr) return null_argument("output");
+    BTF_TRY(check_out(loss));
     BTF_ASSIGN(const btf::ConvertOptions convert, convert_options(options));
     btf::LossAccount total;
     BTF_ASSIGN(const std::uint64_t size,
                btf::convert(input->file, output, convert,
                             [&](const btf::TensorReport& report) { total.add(report.loss); }));
     if (bytes != nullptr) *bytes = size;
-    return give_loss(loss, total);
+    return copy_loss(loss, total);
   });
 }
 
@@ -400,7 +380,7 @@ btf_status btf_writer_add(btf_writer* writer, const btf_array* array,
 btf_status btf_writer_add_dlpack(btf_writer* writer, const void* dl_tensor,
                                  const btf_write_options* options) {
   return with_handle(writer, [&]() -> btf::Status {
-    if (dl_tensor == nullptr) return wrong("no tensor");
+    if (dl_tensor == nullptr) return null_argument("dl_tensor");
     BTF_ASSIGN(const btf::MutableTensorView view,
                btf::from_dlpack(*static_cast<const btf::dlpack::DLTensor*>(dl_tensor)));
     btf::TensorToWrite tensor{.tensor = {view.dtype, view.storage, view.bytes},
@@ -413,63 +393,46 @@ btf_status btf_writer_add_dlpack(btf_writer* writer, const void* dl_tensor,
 btf_status btf_writer_save(btf_writer* writer, const char* output, const btf_save_options* options,
                            uint64_t* bytes) {
   return with_handle(writer, [&]() -> btf::Status {
-    if (output == nullptr) return wrong("no path for the output");
+    if (output == nullptr) return null_argument("output");
     BTF_ASSIGN(const btf::WriteOptions write, save_options(options));
     BTF_ASSIGN(const std::uint64_t size, btf::write_tensors(output, writer->tensors, write));
     if (bytes != nullptr) *bytes = size;
     return {};
   });
 }
-}
-
-namespace btf::capi {
-namespace {
-
-// Statistics, and whether a file is well-formed.
-
-double value_of(const TensorInfo& tensor, const std::optional<Extreme>& extreme) {
-  return extreme ? value_double(*tensor.dtype, extreme->code) : kNaN;
-}
-
-}  // namespace
-}  // namespace btf::capi
-
-using namespace btf::capi;
-
-extern "C" {
 
 btf_status btf_stats(btf_file* file, uint64_t index, uint32_t jobs, btf_tensor_stats* stats) {
   return with_handle(file, [&]() -> btf::Status {
-    if (stats == nullptr) return wrong("no room for the statistics");
-    BTF_TRY(can_give(stats));
+    if (stats == nullptr) return null_argument("stats");
+    BTF_TRY(check_out(stats));
     BTF_ASSIGN(const btf::TensorInfo* const tensor, file->tensor(index));
     btf::Execution execution;
     execution.jobs = jobs;
     BTF_ASSIGN(const btf::TensorStats found, btf::stats(file->file, *tensor, execution));
-    return give(stats, {.size = 0,
-                        .elements = found.elements,
-                        .finite = found.finite,
-                        .nan = found.nan,
-                        .positive_inf = found.positive_inf,
-                        .negative_inf = found.negative_inf,
-                        .zeros = found.zeros,
-                        .subnormals = found.subnormals,
-                        .min = value_of(*tensor, found.min),
-                        .max = value_of(*tensor, found.max),
-                        .mean = found.mean.value_or(kNaN),
-                        .std = found.std.value_or(kNaN)});
+    return copy_out(stats, {.size = 0,
+                            .elements = found.elements,
+                            .finite = found.finite,
+                            .nan = found.nan,
+                            .positive_inf = found.positive_inf,
+                            .negative_inf = found.negative_inf,
+                            .zeros = found.zeros,
+                            .subnormals = found.subnormals,
+                            .min = value_of(*tensor, found.min),
+                            .max = value_of(*tensor, found.max),
+                            .mean = found.mean.value_or(kNaN),
+                            .std = found.std.value_or(kNaN)});
   });
 }
 
 btf_status btf_validate(const char* path, const btf_validate_options* options,
                         btf_finding_report report, void* user, uint64_t* errors) {
   return guarded(nullptr, [&]() -> btf::Status {
-    if (path == nullptr) return wrong("no path");
-    BTF_ASSIGN(const btf_validate_options from, given(options));
+    if (path == nullptr) return null_argument("path");
+    BTF_ASSIGN(const btf_validate_options from, copy_in(options));
     btf::ValidateChecks checks{.finite = from.finite != 0};
     if (from.recipient != nullptr) {
-      BTF_ASSIGN(checks.recipient,
-                 choose("recipient", btf::recipient_names(), from.recipient, btf::Recipient::tfrt));
+      BTF_ASSIGN(checks.recipient, parse_enum("recipient", btf::recipient_names(), from.recipient,
+                                              btf::Recipient::tfrt));
     }
     btf::Execution execution;
     execution.jobs = from.jobs;

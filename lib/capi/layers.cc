@@ -1,4 +1,3 @@
-// Which layer broke first.
 #include "capi/layers.h"
 
 #include <map>
@@ -14,7 +13,7 @@
 struct btf_layers {
   btf::LayerRun run;
   bool well = false;
-  std::map<std::uint64_t, std::vector<btf_hint>> hints;  // of layers that were asked for
+  std::map<std::uint64_t, std::vector<btf_hint>> hints;  // of each layer passed to btf_layer()
   std::string text;                                      // of the last report
   btf::capi::ErrorText error;
 };
@@ -22,16 +21,18 @@ struct btf_layers {
 namespace btf::capi {
 namespace {
 
-// Zero: as usual.
+// Zero leaves the default.
 Status take_number(const char* what, double number, double least, double& target) {
   if (number == 0) return {};
-  if (!(number >= least)) return wrong(std::string(what) + " is too small or NaN");
+  if (!(number >= least))
+    return wrong(std::string(what) + " is " + number_text(number) + ", but must be at least " +
+                 number_text(least));
   target = number;
   return {};
 }
 
 Result<LayerOptions> layer_options(const btf_layers_options* from) {
-  BTF_ASSIGN(const btf_layers_options options, given(from));
+  BTF_ASSIGN(const btf_layers_options options, copy_in(from));
   LayerOptions layers;
   BTF_ASSIGN(layers.map, name_map_of(options.map));
   if (options.order != nullptr) layers.order = options.order;
@@ -109,7 +110,8 @@ btf_layers* btf_layers_compare(btf_set* actual, btf_set* golden, btf_set* baseli
                                btf_set* expected, const btf_layers_options* options) {
   btf_layers* made = nullptr;
   guarded(nullptr, [&]() -> btf::Status {
-    if (actual == nullptr || golden == nullptr) return wrong("no set");
+    if (actual == nullptr || golden == nullptr)
+      return null_argument(actual == nullptr ? "actual" : "golden");
     BTF_ASSIGN(const btf::LayerOptions layers, layer_options(options));
     BTF_ASSIGN(btf::LayerReport report,
                btf::compare_layers(actual->set, golden->set,
@@ -138,22 +140,22 @@ const char* btf_layers_error(const btf_layers* layers) {
 
 btf_status btf_layers_result(btf_layers* layers, btf_layers_verdict* verdict) {
   return with_handle(layers, [&]() -> btf::Status {
-    if (verdict == nullptr) return wrong("no room for the verdict");
+    if (verdict == nullptr) return null_argument("verdict");
     const btf::LayerReport& report = layers->run.report;
-    return give(verdict, {.size = 0,
-                          .well = layers->well ? 1 : 0,
-                          .kind = name_in(btf::verdict_kind_names(), report.verdict.kind),
-                          .words = report.verdict.words.c_str(),
-                          .layer = report.verdict.layer.value_or(BTF_NONE),
-                          .order = name_in(btf::order_source_names(), report.order),
-                          .layers = report.layers.size(),
-                          .paired = report.paired});
+    return copy_out(verdict, {.size = 0,
+                              .well = layers->well ? 1 : 0,
+                              .kind = name_in(btf::verdict_kind_names(), report.verdict.kind),
+                              .words = report.verdict.words.c_str(),
+                              .layer = report.verdict.layer.value_or(BTF_NONE),
+                              .order = name_in(btf::order_source_names(), report.order),
+                              .layers = report.layers.size(),
+                              .paired = report.paired});
   });
 }
 
 btf_status btf_layer(btf_layers* layers, uint64_t index, btf_layer_info* info) {
   return with_handle(layers, [&]() -> btf::Status {
-    if (info == nullptr) return wrong("no room for the information");
+    if (info == nullptr) return null_argument("info");
     const std::uint64_t count = layers->run.report.layers.size();
     if (index >= count)
       return wrong("there is no layer " + std::to_string(index) + ", the report has " +
@@ -163,7 +165,7 @@ btf_status btf_layer(btf_layers* layers, uint64_t index, btf_layer_info* info) {
     if (hints.empty())
       for (const btf::Hint& hint : layer.hints)
         hints.push_back({btf::cause_name(hint.cause).data(), hint.evidence.c_str()});
-    return give(info, info_of(layer, hints));
+    return copy_out(info, info_of(layer, hints));
   });
 }
 

@@ -1,4 +1,5 @@
-// The C interface to layers, and the formats of reports by their names.
+// What the C interfaces of comparisons and of layers share: report formats by their names, options
+// of text reports.
 #pragma once
 
 #include <string>
@@ -11,13 +12,11 @@
 
 namespace btf::capi {
 
-// Reports of comparisons and of layers: formats by their names, and options of text.
-
 Result<ReportFormat> report_format_named(const char* name);
 
 Result<TextOptions> text_options_of(const btf_text_options* options);
 
-// Paths of the files beside the tensors of both.
+// Paths of the files in both sets that are not tensor files.
 std::vector<std::string> paths_of_others(const TensorSet& actual, const TensorSet& golden);
 
 }  // namespace btf::capi

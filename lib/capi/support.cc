@@ -21,12 +21,13 @@ Result<Dims> strides_of(const btf_array& array) {
   return strides;
 }
 
-// Before anything is read of dims and strides, which end nobody knows where.
+// Checks the rank before dims and strides are read: they must have as many numbers.
 Result<StridedLayout> storage_of(const btf_array& array, Layout layout, DType dtype) {
   if (array.rank > kMaxRank)
     return fail(ErrorCode::unsupported, "the array has rank " + std::to_string(array.rank) +
-                                            ", tensors have at most " + std::to_string(kMaxRank));
-  if (array.rank > 0 && array.dims == nullptr) return wrong("no dims");
+                                            ", but tensors have at most " +
+                                            std::to_string(kMaxRank));
+  if (array.rank > 0 && array.dims == nullptr) return null_argument("dims");
   const std::span<const std::uint64_t> dims(array.dims, array.rank);
   if (array.strides == nullptr) return resolve(layout, dims, dtype);
   if (array.layout != nullptr) return wrong("strides and a layout cannot both be given");
@@ -37,8 +38,8 @@ Result<StridedLayout> storage_of(const btf_array& array, Layout layout, DType dt
 }  // namespace
 
 Result<Array> array_of(const btf_array* from) {
-  if (from == nullptr) return wrong("no array");
-  BTF_ASSIGN(const btf_array array, given(from));
+  if (from == nullptr) return null_argument("array");
+  BTF_ASSIGN(const btf_array array, copy_in(from));
   if (array.dtype == nullptr) return wrong("the array has no dtype");
   BTF_ASSIGN(const DType dtype, parse_dtype(array.dtype));
   BTF_ASSIGN(const auto named, layout_named(array.layout));
@@ -48,7 +49,7 @@ Result<Array> array_of(const btf_array* from) {
   BTF_ASSIGN(StridedLayout storage, storage_of(array, layout, dtype));
   const std::uint64_t bytes = storage_bytes(storage, dtype);
   if (array.bytes < bytes)
-    return wrong("the array has " + std::to_string(array.bytes) + " bytes, its dims need " +
+    return wrong("the array has " + std::to_string(array.bytes) + " bytes, but its dims need " +
                  std::to_string(bytes));
   if (array.data == nullptr && bytes > 0) return wrong("the array has no data");
   if (reinterpret_cast<std::uintptr_t>(array.data) % info(dtype).buffer_bytes() != 0)
@@ -59,7 +60,7 @@ Result<Array> array_of(const btf_array* from) {
 
 namespace {
 
-// The order of ErrorCode, from 1 on.
+// Statuses are ErrorCode + 1.
 static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_ARGUMENT &&
               static_cast<int>(ErrorCode::malformed) + 1 == BTF_MALFORMED &&
               static_cast<int>(ErrorCode::unsupported) + 1 == BTF_UNSUPPORTED &&
@@ -69,19 +70,23 @@ static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_A
               static_cast<int>(ErrorCode::refused) + 1 == BTF_REFUSED &&
               static_cast<int>(ErrorCode::cancelled) + 1 == BTF_CANCELLED);
 
+btf_error error_details(btf_status status, int system) noexcept {
+  return {.size = 0,
+          .status = status,
+          .system = system,
+          .message = "",
+          .file = "",
+          .finding = "",
+          .tensor = BTF_NONE,
+          .offset = 0};
+}
+
 // The last error of this thread.
 struct LastError {
   ErrorText text;
   ErrorText file;
   ErrorText finding;
-  btf_error details{.size = 0,
-                    .status = BTF_OK,
-                    .system = 0,
-                    .message = "",
-                    .file = "",
-                    .finding = "",
-                    .tensor = BTF_NONE,
-                    .offset = 0};
+  btf_error details = error_details(BTF_OK, 0);
 };
 
 LastError& last_error() noexcept {
@@ -105,14 +110,7 @@ btf_status note(ErrorText* handle, btf_status status, const char* text, int syst
   last.text.set(text);
   last.file.set("");
   last.finding.set("");
-  last.details = {.size = 0,
-                  .status = status,
-                  .system = system,
-                  .message = "",
-                  .file = "",
-                  .finding = "",
-                  .tensor = BTF_NONE,
-                  .offset = 0};
+  last.details = error_details(status, system);
   if (handle != nullptr) handle->set(text);
   return status;
 }
@@ -132,13 +130,13 @@ btf_status note(ErrorText* handle, const Error& error) noexcept {
   }
 }
 
-btf_status give_last_error(btf_error* error) {
+btf_status copy_last_error(btf_error* error) {
   LastError& last = last_error();
   last.details.message = last.text.c_str();
   last.details.file = last.file.c_str();
   last.details.finding = last.finding.c_str();
-  // A caller who gives a wrong size must not lose the error itself.
-  if (error == nullptr || !give(error, last.details)) return BTF_INVALID_ARGUMENT;
+  // If the caller's size is wrong, the error itself must not be lost.
+  if (error == nullptr || !copy_out(error, last.details)) return BTF_INVALID_ARGUMENT;
   return BTF_OK;
 }
 
@@ -146,8 +144,8 @@ const char* last_error_text() noexcept { return last_error().text.c_str(); }
 
 Result<std::optional<GivenScale>> scale_of(const btf_scale* from) {
   if (from == nullptr) return std::nullopt;
-  BTF_ASSIGN(const btf_scale scale, given(from));
-  if (scale.count == 0 || scale.scales == nullptr) return wrong("a scale without numbers");
+  BTF_ASSIGN(const btf_scale scale, copy_in(from));
+  if (scale.count == 0 || scale.scales == nullptr) return wrong("the scale has no numbers");
   GivenScale all;
   if (scale.count > 1) {
     if (scale.axis > UINT32_MAX) return wrong("there is no dim " + std::to_string(scale.axis));
@@ -177,14 +175,14 @@ Result<std::optional<Layout>> layout_named(const char* name) {
 
 Result<CastPolicy> policy_of(const char* overflow, const char* rounding, bool lossless) {
   CastPolicy policy;
-  BTF_ASSIGN(policy.overflow, choose("overflow", overflow_names(), overflow, policy.overflow));
-  BTF_ASSIGN(policy.rounding, choose("rounding", rounding_names(), rounding, policy.rounding));
+  BTF_ASSIGN(policy.overflow, parse_enum("overflow", overflow_names(), overflow, policy.overflow));
+  BTF_ASSIGN(policy.rounding, parse_enum("rounding", rounding_names(), rounding, policy.rounding));
   policy.lossless = lossless;
   return policy;
 }
 
 Result<Duplicates> duplicates_named(const char* name) {
-  return choose("duplicates", duplicates_names(), name, Duplicates::error);
+  return parse_enum("duplicates", duplicates_names(), name, Duplicates::error);
 }
 
 const char* name_of(const std::optional<DType>& dtype) {
@@ -195,15 +193,15 @@ const char* name_of(const std::optional<Layout>& layout) {
   return layout ? spec(*layout).name.data() : nullptr;
 }
 
-Status give_loss(btf_loss* to, const LossAccount& loss) {
-  return give(to, {.size = 0,
-                   .elements = loss.elements,
-                   .overflowed = loss.overflowed,
-                   .nan_lost = loss.nan_lost,
-                   .to_zero = loss.to_zero,
-                   .inexact = loss.inexact,
-                   .max_abs = loss.max_abs,
-                   .max_rel = loss.max_rel});
+Status copy_loss(btf_loss* to, const LossAccount& loss) {
+  return copy_out(to, {.size = 0,
+                       .elements = loss.elements,
+                       .overflowed = loss.overflowed,
+                       .nan_lost = loss.nan_lost,
+                       .to_zero = loss.to_zero,
+                       .inexact = loss.inexact,
+                       .max_abs = loss.max_abs,
+                       .max_rel = loss.max_rel});
 }
 
 }  // namespace btf::capi
@@ -222,5 +220,5 @@ const char* btf_status_name(btf_status status) {
 
 const char* btf_last_error(void) { return btf::capi::last_error_text(); }
 
-btf_status btf_last_error_info(btf_error* error) { return btf::capi::give_last_error(error); }
+btf_status btf_last_error_info(btf_error* error) { return btf::capi::copy_last_error(error); }
 }

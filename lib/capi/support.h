@@ -1,5 +1,5 @@
-// What all functions of the C interface share: no exception leaves them, errors become text,
-// handles are checked, and structures may be those of an older or a newer header.
+// Used by all functions of the C interface: no exception leaves them, errors become text, handles
+// are checked, and structures may come from an older or a newer header.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +32,7 @@
 
 namespace btf::capi {
 
-// The boundary of every function of the C interface: no exception leaves it, errors become text,
-// structures may be those of an older or a newer header.
-
-// Holds a text even when there is no memory for one.
+// Holds an error's text, even if there is no memory for it.
 class ErrorText {
  public:
   const char* c_str() const noexcept { return literal_ != nullptr ? literal_ : text_.c_str(); }
@@ -46,11 +43,12 @@ class ErrorText {
   const char* literal_ = nullptr;
 };
 
-// Notes the error for btf_last_error() and, if there is one, for the handle. Returns the status.
+// Stores the error for btf_last_error() and for the handle, if that is not NULL. Returns the
+// status.
 btf_status note(ErrorText* handle, btf_status status, const char* text, int system = 0) noexcept;
 btf_status note(ErrorText* handle, const Error& error) noexcept;
 
-// Runs `body`, which returns a Status.
+// Runs `body`, which returns a Status, and turns errors and exceptions into a status.
 template <typename Body>
 btf_status guarded(ErrorText* handle, Body&& body) noexcept {
   try {
@@ -69,29 +67,33 @@ inline std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// A number that is not there.
+inline std::unexpected<Error> null_argument(const char* name) {
+  return wrong("the argument '" + std::string(name) + "' is NULL");
+}
+
+// Stands for a missing number.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// No structure will ever be larger. A caller who left `size` uninitialised must not have this
-// library read or write megabytes behind the structure.
+// No structure will ever be larger. If a caller leaves `size` uninitialised, this library must not
+// read or write megabytes after the structure.
 inline constexpr std::size_t kLargestStruct = 1024;
 
-// The size that the caller says a structure has: of an older header, of this or of a newer one.
+// The size of a structure as set by the caller, who may have an older or a newer header.
 template <typename Struct>
 Result<std::size_t> size_of(const Struct& from) {
   static_assert(sizeof(Struct) <= kLargestStruct && alignof(Struct) >= alignof(std::size_t));
   const std::size_t size = from.size;
   if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
   if (size > kLargestStruct || size % alignof(std::size_t) != 0)
-    return wrong("the size of a structure is " + std::to_string(size) + ", here it is " +
-                 std::to_string(sizeof(Struct)) + ": it was not set to sizeof");
+    return wrong("the size of a structure is " + std::to_string(size) +
+                 ", but must be its sizeof, " + "as " + std::to_string(sizeof(Struct)) + " here");
   return size;
 }
 
-// The caller's structure; all zero for NULL. Members of a newer header must have their default, as
+// The caller's structure; all zero if `from` is NULL. Members of a newer header must be zero, since
 // this library does not know them.
 template <typename Struct>
-Result<Struct> given(const Struct* from) {
+Result<Struct> copy_in(const Struct* from) {
   Struct known{};
   if (from == nullptr) return known;
   BTF_ASSIGN(const std::size_t size, size_of(*from));
@@ -102,16 +104,16 @@ Result<Struct> given(const Struct* from) {
   return known;
 }
 
-// Asked before the work begins, so that what was done is not reported as an error at its end.
+// Must be called before the work begins, so that finished work does not end with this error.
 template <typename Struct>
-Status can_give(const Struct* to) {
+Status check_out(const Struct* to) {
   if (to != nullptr) BTF_TRY(size_of(*to));
   return {};
 }
 
-// Hands a structure out, as much of it as the caller knows. NULL wants nothing.
+// Copies a structure to the caller, as much of it as the caller's header has. `to` may be NULL.
 template <typename Struct>
-Status give(Struct* to, Struct value) {
+Status copy_out(Struct* to, Struct value) {
   if (to == nullptr) return {};
   BTF_ASSIGN(const std::size_t size, size_of(*to));
   value.size = size;
@@ -121,24 +123,24 @@ Status give(Struct* to, Struct value) {
   return {};
 }
 
-// The value of the row that has the name; of NULL the usual one.
+// The value of the row with this name; `usual` if the name is NULL.
 template <typename Value>
-Result<Value> choose(const char* what, std::span<const Named<Value>> rows, const char* name,
-                     Value usual) {
+Result<Value> parse_enum(const char* what, std::span<const Named<Value>> rows, const char* name,
+                         Value usual) {
   if (name == nullptr) return usual;
   for (const auto& row : rows)
     if (same_name(row.name, name)) return row.value;
   return wrong("unknown " + std::string(what) + " '" + name + "'; there are " + name_list(rows));
 }
 
-// The name of a row. Tables hold literals, which end with a NUL.
+// The name of a value. Tables contain literals, which end with a NUL.
 template <typename Value>
 const char* name_in(std::span<const Named<Value>> rows, Value value) {
   const auto row = std::ranges::find(rows, value, &Named<Value>::value);
   return row == rows.end() ? "" : row->name.data();
 }
 
-// NULL: nothing.
+// For these, NULL means unset, or the default.
 Result<std::optional<GivenScale>> scale_of(const btf_scale* scale);
 Result<NameMap> name_map_of(const char* text);
 Result<std::optional<DType>> dtype_named(const char* name);
@@ -146,7 +148,7 @@ Result<std::optional<Layout>> layout_named(const char* name);
 Result<CastPolicy> policy_of(const char* overflow, const char* rounding, bool lossless);
 Result<Duplicates> duplicates_named(const char* name);
 
-// The options that most functions have: those of `From` that `To` has a place for.
+// Converts the options that most functions have: those members of `From` that `To` has too.
 template <typename To, typename From>
 Result<To> common_options(const From& from) {
   To to;
@@ -166,11 +168,11 @@ Result<To> common_options(const From& from) {
   return to;
 }
 
-// NULL for none.
+// NULL if unset.
 const char* name_of(const std::optional<DType>& dtype);
 const char* name_of(const std::optional<Layout>& layout);
 
-Status give_loss(btf_loss* to, const LossAccount& loss);
+Status copy_loss(btf_loss* to, const LossAccount& loss);
 
 }  // namespace btf::capi
 
@@ -180,7 +182,7 @@ struct btf_file {
   explicit btf_file(std::shared_ptr<const btf::TensorFile> opened)
       : shared(std::move(opened)), file(*shared) {}
 
-  // Kept until the file is closed, so that pointers into it can be handed out.
+  // The result stays valid until the file is closed, so callers get pointers into it.
   btf::Result<const btf::TensorInfo*> tensor(std::uint64_t index) {
     const auto known = tensors.find(index);
     if (known != tensors.end()) return &known->second;
@@ -189,11 +191,11 @@ struct btf_file {
     return &tensors.emplace(index, *std::move(info)).first->second;
   }
 
-  std::shared_ptr<const btf::TensorFile> shared;  // with a set
+  std::shared_ptr<const btf::TensorFile> shared;  // possibly with a set
   const btf::TensorFile& file;
   std::map<std::uint64_t, btf::TensorInfo> tensors;
   std::map<std::uint64_t, std::string> names;
-  std::optional<std::multimap<std::string, std::uint64_t>> numbers;  // of all names
+  std::optional<std::multimap<std::string, std::uint64_t>> numbers;  // of tensors by name
   std::string reason;                                                // of the last difference
   btf::capi::ErrorText error;
 };
@@ -213,21 +215,20 @@ struct btf_writer {
 
 namespace btf::capi {
 
-// Runs `body` with a handle, which must not be NULL. The error goes to the handle.
+// Runs `body` with a handle, which must not be NULL. Errors are stored in the handle as well.
 template <typename Handle, typename Body>
 btf_status with_handle(Handle* handle, Body&& body) noexcept {
-  if (handle == nullptr) return note(nullptr, BTF_INVALID_ARGUMENT, "no handle");
+  if (handle == nullptr) return note(nullptr, BTF_INVALID_ARGUMENT, "the handle is NULL");
   return guarded(&handle->error, std::forward<Body>(body));
 }
 
-// Tensors in the caller's memory.
-
+// A tensor in the caller's memory.
 struct Array {
   TensorView view;
-  Layout layout{};  // kLINEAR where strides are given
+  Layout layout{};  // kLINEAR if strides are given
 };
 
-// Checked: dims, strides, size and alignment of the memory.
+// Checks the dims, the strides, and the size and alignment of the memory.
 Result<Array> array_of(const btf_array* from);
 
 }  // namespace btf::capi

@@ -20,17 +20,18 @@
 namespace btf {
 namespace {
 
-// For tensors that DLPack can describe and this library cannot, or the other way round.
+using dlpack::DLManagedTensor;
+using dlpack::DLManagedTensorVersioned;
+using dlpack::DLTensor;
 
-inline std::unexpected<Error> dlpack_unsupported(std::string message) {
+// The error for tensors that DLPack can describe and this library cannot, or vice versa.
+std::unexpected<Error> dlpack_unsupported(std::string message) {
   return fail(ErrorCode::unsupported, "DLPack: " + std::move(message));
 }
 
-// Tensors of other libraries. Everything in a DLTensor must be checked.
+// Import. Everything in a DLTensor must be checked.
 
-using dlpack::DLTensor;
-
-// A row without its own code would look like an integer.
+// Without a code of its own, a dtype would look like an integer.
 consteval bool codes_are_unique() {
   for (const DTypeInfo& a : dtype_rows::kRows)
     for (const DTypeInfo& b : dtype_rows::kRows)
@@ -68,7 +69,7 @@ Result<Dims> dims_of(const DLTensor& tensor) {
   if (tensor.ndim < 0) return wrong("a rank of " + std::to_string(tensor.ndim));
   if (tensor.ndim > static_cast<std::int32_t>(kMaxRank))
     return dlpack_unsupported("the tensor has rank " + std::to_string(tensor.ndim) +
-                              ", tensors have at most " + std::to_string(kMaxRank));
+                              ", but tensors have at most " + std::to_string(kMaxRank));
   if (tensor.ndim > 0 && tensor.shape == nullptr)
     return wrong("no shape for rank " + std::to_string(tensor.ndim));
   Dims dims;
@@ -126,16 +127,17 @@ struct ManagedDeleter {
   Managed* tensor = nullptr;
 };
 
-// The tensor stays the caller's until nothing can fail any more. A std::shared_ptr constructed from
+// The caller owns the tensor until nothing can fail any more. A std::shared_ptr constructed from
 // the pointer would call the deleter if it ran out of memory.
 template <typename Managed>
-SharedTensor keep(MutableTensorView view, Managed* tensor, bool read_only) {
+SharedTensor take_ownership(MutableTensorView view, Managed* tensor, bool read_only) {
   static_assert(std::is_nothrow_move_constructible_v<SharedTensor>);
-  auto taken = std::make_shared<ManagedDeleter<Managed>>();
-  Managed*& owned = taken->tensor;
-  SharedTensor kept{view.dtype, std::move(view.storage), view.bytes, std::move(taken), read_only};
+  auto deleter = std::make_shared<ManagedDeleter<Managed>>();
+  Managed*& owned = deleter->tensor;
+  SharedTensor shared{view.dtype, std::move(view.storage), view.bytes, std::move(deleter),
+                      read_only};
   owned = tensor;
-  return kept;
+  return shared;
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ Result<MutableTensorView> from_dlpack(const DLTensor& tensor) {
 Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor) {
   if (tensor == nullptr) return wrong("no tensor");
   BTF_ASSIGN(MutableTensorView view, from_dlpack(tensor->dl_tensor));
-  return keep(std::move(view), tensor, false);
+  return take_ownership(std::move(view), tensor, false);
 }
 
 Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
@@ -172,15 +174,12 @@ Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
     return dlpack_unsupported("elements of " + std::to_string(inner.dtype.bits) +
                               " bits in a byte each; only packed ones are supported");
   BTF_ASSIGN(MutableTensorView view, from_dlpack(inner));
-  return keep(std::move(view), tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
+  return take_ownership(std::move(view), tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
 }
 
 namespace {
 
-// Tensors for other libraries.
-
-using dlpack::DLManagedTensor;
-using dlpack::DLManagedTensorVersioned;
+// Export.
 
 struct Shape {
   std::vector<std::int64_t> sizes;
@@ -196,8 +195,8 @@ struct Shape {
   }
 };
 
-// A split dim has no single stride, so the stored array is described, whose innermost axis is the
-// lanes.
+// Describes the dims or, since a split dim has no single stride, the stored array, whose innermost
+// axis is the lanes.
 Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
   Shape shape;
   bool fits = storage.dims.size() < std::numeric_limits<std::int32_t>::max();

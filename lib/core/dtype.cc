@@ -25,7 +25,7 @@ bool same_word(std::string_view a, std::string_view b) {
 }
 
 struct Range {
-  // Every value is m * 2^e with |m| < 2^digits and low <= e, below 2^high.
+  // Every value is m * 2^e with |m| < 2^digits and low <= e, and its magnitude is below 2^high.
   int digits = 0;
   int low = 0;
   int high = 0;
@@ -33,7 +33,7 @@ struct Range {
   bool zero = true;
   bool nan = false;
   bool infinity = false;
-  bool keeps_infinity = false;  // of others that have it, too
+  bool keeps_infinity = false;  // a cast from another type keeps Inf
 };
 
 Range range_of(const DTypeInfo& row) {
@@ -72,7 +72,7 @@ const DTypeInfo* find_dtype(std::uint8_t code) {
 }
 
 Result<DType> parse_dtype(std::string_view name) {
-  // The usual case, and asked once for every tensor of some files.
+  // The usual case first: some files name the dtype of every tensor.
   const auto* const row = std::ranges::find(dtype_rows::kRows, name, &DTypeInfo::name);
   if (row != dtype_rows::kRows.end()) return row->dtype;
   const std::string_view word = without_owner(name);
@@ -95,7 +95,7 @@ bool can_overflow(DType from, DType to) {
   const Range source = range_of(info(from));
   const Range target = range_of(info(to));
   const bool negative = source.negative && !target.negative && !info(to).fp.power_of_two;
-  // Within the last binade a number with more digits can still be rounded out of it.
+  // A number with more digits in the last binade may be rounded out of the range.
   const bool rounded_over =
       info(to).floating() && source.high == target.high && source.digits > target.digits;
   return source.high > target.high || negative || rounded_over ||

@@ -1,4 +1,4 @@
-// Dtypes: the table with a row for each, and what follows from their ranges.
+// The dtype table, and comparisons of the ranges of two dtypes.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,13 @@
 
 namespace btf {
 
-// Consequences of the ranges of two dtypes.
-
-// True if some value of `from`, Inf included, lies beyond the range of `to`. Bool takes any value.
+// Returns true if some value of `from`, including Inf, is beyond the range of `to`. Bool takes any
+// value.
 bool can_overflow(DType from, DType to);
 
 namespace dtype_rows {
 
-// The rows of the dtype table. Adding a dtype is adding a row here and its enumerator in dtype.h.
+// The rows of the dtype table. To add a dtype, add a row here and its enumerator in btf/dtype.h.
 
 using enum NumberKind;
 using enum FloatSpecials;
@@ -37,8 +36,8 @@ inline constexpr FloatGeometry kE3M4{3, 4, 3, ieee, true, false};
 inline constexpr FloatGeometry kE4M3Ieee{4, 3, 7, ieee, true, false};
 inline constexpr FloatGeometry kE4M3B11Fnuz{4, 3, 11, fnuz, true, false};
 
-// torch.testing's tolerances for the floats that it has; half a step for smaller ones: relative at
-// the start of a binade, where it is largest, and absolute below the normal numbers.
+// The tolerances of torch.testing for the floats that it has; half a step for smaller floats: rtol
+// at the start of a binade, where it is largest, and atol below the normal numbers.
 inline constexpr Closeness kCloseFloat64{1e-7, 1e-7};
 inline constexpr Closeness kCloseFloat32{1.3e-6, 1e-5};
 inline constexpr Closeness kCloseFloat16{1e-3, 1e-5};
@@ -53,7 +52,7 @@ consteval Closeness half_step(const FloatGeometry& fp) {
           power((fp.power_of_two ? 0 : 1) - fp.bias - fp.mantissa_bits - 1)};
 }
 
-// The names of PyTorch, safetensors and TensorRT's DataType stand at the end; empty: it has none.
+// The last three columns are the names in PyTorch, safetensors and TensorRT's DataType, if any.
 // clang-format off
 inline constexpr auto kRows = std::to_array<DTypeInfo>({
     {DType::int8, "int8", {"i8"}, 8, signed_integer, {}, {}, "i1", kDLInt, "int8", "I8", "kINT8"},
@@ -78,7 +77,7 @@ inline constexpr auto kRows = std::to_array<DTypeInfo>({
     {DType::float8_e4m3fnuz, "float8_e4m3fnuz", {"f8_e4m3fnuz", "e4m3fnuz"}, 8, floating, kE4M3Fnuz, half_step(kE4M3Fnuz), "", kDLFloat8_e4m3fnuz, "float8_e4m3fnuz", "F8_E4M3FNUZ", ""},
     {DType::float8_e5m2fnuz, "float8_e5m2fnuz", {"f8_e5m2fnuz", "e5m2fnuz"}, 8, floating, kE5M2Fnuz, half_step(kE5M2Fnuz), "", kDLFloat8_e5m2fnuz, "float8_e5m2fnuz", "F8_E5M2FNUZ", ""},
     {DType::float8_e3m4, "float8_e3m4", {"f8_e3m4", "e3m4"}, 8, floating, kE3M4, half_step(kE3M4), "", kDLFloat8_e3m4, "", "", ""},
-    // Not what trtexec's and safetensors' names mean: those are float8_e4m3fn's.
+    // The names of trtexec and safetensors mean float8_e4m3fn, not this type.
     {DType::float8_e4m3, "float8_e4m3", {}, 8, floating, kE4M3Ieee, half_step(kE4M3Ieee), "", kDLFloat8_e4m3, "", "", ""},
     {DType::float8_e4m3b11fnuz, "float8_e4m3b11fnuz", {"f8_e4m3b11fnuz", "e4m3b11fnuz"}, 8, floating, kE4M3B11Fnuz, half_step(kE4M3B11Fnuz), "", kDLFloat8_e4m3b11fnuz, "", "", ""},
 });
@@ -98,7 +97,7 @@ inline constexpr std::size_t kDTypeCount = dtype_rows::kRows.size();
 
 namespace dtype_rows {
 
-// By the dtype's code. Kernels ask for every tile.
+// Row by code of the dtype: a table, since kernels look it up for every tile.
 inline constexpr auto kRowOf = [] {
   std::array<std::uint8_t, 256> rows{};
   for (std::size_t row = 0; row < kRows.size(); ++row)

@@ -19,10 +19,10 @@ std::uint64_t magnitude(std::int64_t number) {
   return number < 0 ? 0 - bits : bits;
 }
 
-// Python's rule: bounds are brought into the dim, never an error.
+// As in Python, bounds are clamped to the dim and are never an error.
 SlicedDim apply(const SliceRange& range, std::uint64_t size) {
   const bool forward = range.step > 0;
-  // Backwards, bounds go from -1 to size - 1; counted from 1 up they are unsigned too.
+  // Backwards, bounds go from -1 to size - 1; counted from 1 they are unsigned as well.
   const std::uint64_t shift = forward ? 0 : 1;
   const auto clamp = [&](std::optional<std::int64_t> bound, std::uint64_t otherwise) {
     if (!bound) return otherwise;
@@ -43,8 +43,8 @@ SlicedDim apply(const SliceRange& range, std::uint64_t size) {
 Result<EditStep> step_of(const Permute& permute, const Dims& dims) {
   const std::vector<std::uint32_t>& order = permute.order;
   if (order.size() != dims.size())
-    return refuse("permute names " + std::to_string(order.size()) + " dims, the tensor has rank " +
-                  std::to_string(dims.size()));
+    return refuse("permute names " + std::to_string(order.size()) +
+                  " dims, but the tensor has rank " + std::to_string(dims.size()));
   std::vector<bool> seen(dims.size());
   EditStep step{EditStep::Order{order}, dims, Dims(dims.size())};
   for (std::size_t d = 0; d < order.size(); ++d) {
@@ -73,11 +73,11 @@ Result<EditStep> step_of(const Squeeze& squeeze, const Dims& dims) {
   for (const std::int64_t number : squeeze.dims) {
     const auto dim = resolve_index(number, dims.size());
     if (!dim)
-      return refuse("squeeze names dim " + std::to_string(number) + ", the tensor has rank " +
+      return refuse("squeeze names dim " + std::to_string(number) + ", but the tensor has rank " +
                     std::to_string(dims.size()));
     if (dims[*dim] != 1)
-      return refuse("squeeze removes dims of size 1, dim " + std::to_string(number) + " has size " +
-                    std::to_string(dims[*dim]));
+      return refuse("squeeze removes dims of size 1, but dim " + std::to_string(number) +
+                    " has size " + std::to_string(dims[*dim]));
     if (dropped[*dim]) return refuse("squeeze names dim " + std::to_string(number) + " twice");
     dropped[*dim] = true;
   }
@@ -91,13 +91,13 @@ Result<EditStep> step_of(const Unsqueeze& unsqueeze, const Dims& dims) {
   const auto dim = resolve_index(unsqueeze.dim, dims.size() + 1);
   if (!dim)
     return refuse("unsqueeze names dim " + std::to_string(unsqueeze.dim) +
-                  ", the result has rank " + std::to_string(dims.size() + 1));
+                  ", but the result has rank " + std::to_string(dims.size() + 1));
   EditStep step{EditStep::Shape{}, dims, dims};
   step.to.insert(step.to.begin() + static_cast<std::ptrdiff_t>(*dim), 1);
   return step;
 }
 
-std::unexpected<Error> other_count(const Reshape& reshape, const Dims& dims) {
+std::unexpected<Error> wrong_count(const Reshape& reshape, const Dims& dims) {
   std::string wanted;
   for (const std::int64_t dim : reshape.dims)
     wanted += (wanted.empty() ? "" : ", ") + std::to_string(dim);
@@ -115,17 +115,17 @@ Result<EditStep> step_of(const Reshape& reshape, const Dims& dims) {
       step.to[d] = magnitude(reshape.dims[d]);
       continue;
     }
-    if (open) return refuse("reshape infers one dim, -1 is given more than once");
+    if (open) return refuse("reshape infers one dim, but -1 occurs more than once");
     open = d;
   }
   const Checked all = element_count(dims);
-  const Checked said = element_count(step.to);  // an open dim counts as 1
-  if (!all || !said) return other_count(reshape, dims);
+  const Checked given = element_count(step.to);  // an open dim counts as 1
+  if (!all || !given) return wrong_count(reshape, dims);
   if (open) {
-    if (*said == 0 || *all % *said != 0) return other_count(reshape, dims);
-    step.to[*open] = *all / *said;
-  } else if (*all != *said) {
-    return other_count(reshape, dims);
+    if (*given == 0 || *all % *given != 0) return wrong_count(reshape, dims);
+    step.to[*open] = *all / *given;
+  } else if (*all != *given) {
+    return wrong_count(reshape, dims);
   }
   return step;
 }
@@ -156,23 +156,23 @@ bool take(const SlicedDim& dim, std::uint64_t& index) {
 
 }  // namespace
 
-bool place(const EditStep& step, Dims& index, Dims& room) {
-  room = index;
+bool place(const EditStep& step, Dims& index, Dims& scratch) {
+  scratch = index;
   index.resize(step.to.size());
   if (const auto* order = std::get_if<EditStep::Order>(&step.what)) {
-    for (std::size_t d = 0; d < index.size(); ++d) index[d] = room[order->order[d]];
+    for (std::size_t d = 0; d < index.size(); ++d) index[d] = scratch[order->order[d]];
     return true;
   }
   if (const auto* select = std::get_if<EditStep::Select>(&step.what)) {
     std::size_t to = 0;
-    for (std::size_t d = 0; d < room.size(); ++d) {
-      if (!take(select->dims[d], room[d])) return false;
-      if (select->dims[d].keep) index[to++] = room[d];
+    for (std::size_t d = 0; d < scratch.size(); ++d) {
+      if (!take(select->dims[d], scratch[d])) return false;
+      if (select->dims[d].keep) index[to++] = scratch[d];
     }
     return true;
   }
   std::uint64_t number = 0;
-  for (std::size_t d = 0; d < room.size(); ++d) number = number * step.from[d] + room[d];
+  for (std::size_t d = 0; d < scratch.size(); ++d) number = number * step.from[d] + scratch[d];
   for (std::size_t d = index.size(); d-- > 0;) {
     index[d] = number % step.to[d];
     number /= step.to[d];
@@ -188,7 +188,7 @@ Result<EditChain> EditChain::make(const Dims& dims, std::span<const Edit> edits)
     const std::string_view name = std::visit([](const auto& one) { return name_of(one); }, edit);
     if (step.to.size() > kMaxRank)
       return refuse(std::string(name) + " would make " + std::to_string(step.to.size()) +
-                    " dims, a tensor has at most " + std::to_string(kMaxRank));
+                    " dims, but a tensor has at most " + std::to_string(kMaxRank));
     if (!element_count(step.to))
       return refuse("the product of the dims " + dims_text(step.to) + " does not fit 64 bits");
     if (!changes(step)) continue;
@@ -205,9 +205,9 @@ bool EditChain::keeps_all() const {
   });
 }
 
-bool EditChain::place(Dims& index, Dims& room) const {
-  return std::ranges::all_of(steps_,
-                             [&](const EditStep& step) { return btf::place(step, index, room); });
+bool EditChain::place(Dims& index, Dims& scratch) const {
+  return std::ranges::all_of(
+      steps_, [&](const EditStep& step) { return btf::place(step, index, scratch); });
 }
 
 Result<Dims> edited_dims(const Dims& dims, std::span<const Edit> edits) {
@@ -219,7 +219,7 @@ Result<Dims> edited_dims(const Dims& dims, std::span<const Edit> edits) {
 Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dims& dims) {
   if (slice.parts.size() > dims.size())
     return refuse("the slice has " + std::to_string(slice.parts.size()) +
-                  " parts, the tensor has rank " + std::to_string(dims.size()));
+                  " parts, but the tensor has rank " + std::to_string(dims.size()));
   std::vector<SlicedDim> sliced;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const SlicePart part = d < slice.parts.size() ? slice.parts[d] : SliceRange{};
@@ -241,7 +241,7 @@ Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dims& dims)
 StridedLayout permuted(const StridedLayout& storage, std::span<const std::uint32_t> order) {
   if (order.empty()) return storage;
   StridedLayout result = storage;
-  std::vector<std::uint32_t> place(order.size());  // where a dim goes
+  std::vector<std::uint32_t> place(order.size());  // the new position of each dim
   for (std::uint32_t d = 0; d < order.size(); ++d) {
     result.dims[d] = storage.dims[order[d]];
     result.strides[d] = storage.strides[order[d]];

@@ -1,4 +1,4 @@
-// Edits met with a tensor's dims: numbers that are checked and resolved, and where an index goes.
+// Edits applied to the dims of a tensor: checks them, and maps indices to those of the result.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace btf {
 
-// One of three things that all edits are made of. Squeeze and Unsqueeze are shapes.
+// One of the three operations that all edits consist of.
 struct EditStep {
   struct Order {
     std::vector<std::uint32_t> order;
   };
-  // One for each dim of `from`; the step is 1 where the count is not above 1.
+  // One for each dim of `from`. The step of a dim with a count of 0 or 1 is 1.
   struct Select {
     std::vector<SlicedDim> dims;
   };
-  // The same elements, by their row-major numbers.
+  // The same elements in row-major order: a reshape, squeeze or unsqueeze.
   struct Shape {};
 
   std::variant<Order, Select, Shape> what;
@@ -28,25 +28,25 @@ struct EditStep {
   Dims to;
 };
 
-// Row-major numbers of `from` to those of `to`; false: a slice leaves the index out. `index` comes
-// out with the rank of `to`. `room` is of no interest but to be used again.
-bool place(const EditStep& step, Dims& index, Dims& room);
+// Maps an index into `from` to one into `to`, in place. Returns false if a slice leaves it out.
+// `scratch` is reused between calls.
+bool place(const EditStep& step, Dims& index, Dims& scratch);
 
-// Without steps: the tensor as it is.
+// The steps of some edits. A chain without steps leaves the tensor as it is.
 class EditChain {
  public:
   static Result<EditChain> make(const Dims& dims, std::span<const Edit> edits);
 
-  // Those that change something.
+  // Only steps that change something.
   std::span<const EditStep> steps() const { return steps_; }
   bool empty() const { return steps_.empty(); }
-  // Has the result every element of the source?
+  // Returns true if the result has every element of the source.
   bool keeps_all() const;
-  // Name of the first edit that changes something: "permute"; "" without.
+  // Name of the first edit that changes something, such as "permute"; empty if there is none.
   std::string_view first_name() const { return first_name_; }
 
-  // From an index of the source to that of the result; false: a slice leaves it out.
-  bool place(Dims& index, Dims& room) const;
+  // Maps an index of the source to one of the result, as the function above.
+  bool place(Dims& index, Dims& scratch) const;
 
  private:
   std::vector<EditStep> steps_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "btf/error.h"
+#include "core/finding_table.h"
 
 namespace btf {
 namespace {
@@ -43,6 +44,10 @@ std::string Error::text() const {
 
 std::unexpected<Error> fail(ErrorCode code, std::string message) {
   return std::unexpected(Error{code, std::move(message)});
+}
+
+std::unexpected<Error> malformed(FindingCode finding, std::uint64_t offset, std::string message) {
+  return std::unexpected(Error{ErrorCode::malformed, std::move(message), {}, finding, offset});
 }
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// Errors as values, and those of reading, which never become another value.
+// Errors of reading, and their collection by several threads.
 #pragma once
 
 #include <mutex>
@@ -10,26 +10,24 @@
 
 namespace btf {
 
-// Errors of reading: an error of the system or damaged bytes, which never becomes a value.
-
-// Is it an error of reading, of the system or of damaged bytes? Others say what is not supported,
-// or does not fit, and leave a layer without a judgement; an error of reading is never a value.
+// Returns true for an error of the system or damaged bytes. Other errors say that something is not
+// supported or does not fit, and a layer is then not judged; an error of reading must be reported.
 inline bool is_read_error(const Error& error) {
   return error.code == ErrorCode::io || error.code == ErrorCode::malformed ||
          error.code == ErrorCode::no_space || error.code == ErrorCode::closed_pipe;
 }
 
-// Errors of reading, noted where they arise: whatever is made of a value that could not be read,
-// its error is heard at the end. For several threads at once.
+// Errors of reading, noted where they arise, so that each is reported at the end whatever became of
+// the value that could not be read. Thread-safe.
 class ReadTroubles {
  public:
-  // Others than those of reading are not noted.
+  // Ignores errors other than those of reading.
   void note(const Error& error) {
     if (!is_read_error(error)) return;
     const std::scoped_lock lock(mutex_);
     texts_.insert(error.text());
   }
-  // Each once, in an order that does not depend on threads.
+  // Each text once, in alphabetical order.
   std::vector<std::string> texts() const {
     const std::scoped_lock lock(mutex_);
     return {texts_.begin(), texts_.end()};

@@ -1,4 +1,4 @@
-// Findings: one row for each code that findings and errors carry.
+// The table of findings: one row for each code that findings and errors carry.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"spare-nibble-not-zero",  Severity::warning},
     {"bool-byte",              Severity::warning},
     {"coo-duplicate-index",    Severity::warning},
-    // what the program does not take that `--for tfrt` names
+    // `--for tfrt`: what TFRT does not accept
     {"tfrt-dtype",             Severity::error},
     {"tfrt-layout",            Severity::error},
     {"tfrt-coo-code",          Severity::error},
@@ -89,7 +89,7 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"safetensors-index",      Severity::error},
     {"index-tensor-missing",   Severity::error},
     {"index-tensor-more",      Severity::warning},
-    // TVM's parameters
+    // TVM parameters
     {"tvm-header",             Severity::error},
     {"tvm-names",              Severity::error},
     {"tvm-size",               Severity::error},
@@ -102,10 +102,10 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"manifest",               Severity::error},
     {"trtexec-summary",         Severity::error},
     {"trtexec-summary-cut-off", Severity::warning},
-    // msprobe's dump.json
+    // dump.json of msprobe
     {"msprobe-dump",            Severity::error},
     {"msprobe-dump-cut-off",    Severity::warning},
-    // layer lists of TensorRT's engines
+    // layer lists of TensorRT engines
     {"engine-list",            Severity::error},
     // JSON of trtexec --exportOutput, and of Polygraphy
     {"trtexec-outputs",        Severity::error},
@@ -135,16 +135,16 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     // numbers in text
     {"text-count",             Severity::error},
     {"text-value",             Severity::error},
-    // of `repair`; the last is a warning where the tensor was saved
+    // `repair`; the last is a warning if the tensor was recovered
     {"tensor-count",           Severity::error},
     {"gap-behind-record",      Severity::error},
     {"offset-wrong",           Severity::error},
-    // of `convert --dequantize`
+    // `convert --dequantize`
     {"zero-points-unread",     Severity::error},
 });
 // clang-format on
 
-// A code of the table. Others do not compile.
+// A code of the table; any other does not compile.
 class FindingCode {
  public:
   consteval FindingCode(const char* code) : row_(&row_of(code)) {}

@@ -1,4 +1,4 @@
-// resolve() and offset(): the only stride arithmetic in the project.
+// The layout table, and the only stride arithmetic of layouts in the project.
 #include "core/layout.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ constexpr std::array<TensorRtSupport, 6> kHwc16{
 constexpr std::array<TensorRtSupport, 6> kDhwc{
     {{"10.12 to 11.4", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
 
-// clang-format off: a row a line, so that columns can be read down
+// clang-format off: one row to a line, so that columns can be read
 // layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT,
 // most dims (nvinfer1::Dims::MAX_DIMS), most C, H and W (of the DLA, by NVIDIA's developer guide),
 // shuffled in blocks of
@@ -94,11 +94,9 @@ constexpr auto kRows = std::to_array<LayoutSpec>({
 namespace btf {
 namespace {
 
-// resolve() and offset(): the only stride arithmetic in the project.
-
 std::string name_of(const LayoutSpec& row) { return std::string(row.name); }
 
-// Strides of the axes as one packed array; its size, nothing if that does not fit 64 bits.
+// Sets the strides of the axes as a packed array. Returns its size; unset if it exceeds 64 bits.
 Checked pack(std::vector<StorageAxis>& axes) {
   Checked stride = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -109,13 +107,13 @@ Checked pack(std::vector<StorageAxis>& axes) {
   return stride;
 }
 
-// Elements that the vector dim takes in storage for `channels` of them.
+// The number of elements that `channels` elements of the vector dim take in storage.
 Checked padded_channels(const LayoutSpec& row, std::uint64_t channels) {
   if (row.image && channels == 1) return 1;
   return round_up(channels, row.lanes);
 }
 
-// The stored array's axes, outermost first, without pitch and strides.
+// The axes of the stored array, outermost first, without pitch and strides.
 Result<std::vector<StorageAxis>> place(const LayoutSpec& row, std::span<const std::uint64_t> dims) {
   const auto rank = static_cast<std::uint32_t>(dims.size());
   std::vector<StorageAxis> axes;
@@ -138,7 +136,7 @@ Result<std::vector<StorageAxis>> place(const LayoutSpec& row, std::span<const st
   return axes;
 }
 
-// Rounds the rows' length up so that every row starts at a multiple of the pitch.
+// Rounds the length of a row up, so that every row starts at a multiple of the pitch.
 Status apply_pitch(const LayoutSpec& row, unsigned bits, std::vector<StorageAxis>& axes) {
   if (row.pitch_bytes == 0) return {};
   const bool minor = row.placement == Placement::vector_minor;
@@ -168,12 +166,12 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
     return misfit("layout-rank", name_of(row) + " needs rank " + std::to_string(row.min_rank) +
                                      " or more, found rank " + std::to_string(dims.size()));
   if (dtype.half_byte() && row.layout != Layout::linear)
-    return misfit("layout-dtype", "4-bit types go in kLINEAR only, not " + std::string(dtype.name) +
-                                      " in " + name_of(row));
+    return misfit("layout-dtype", "4-bit types are stored in kLINEAR only, not " +
+                                      std::string(dtype.name) + " in " + name_of(row));
   if (row.shuffled() && !can_shuffle(dtype.dtype))
-    return misfit("layout-dtype",
-                  "elements of one byte have nothing to shuffle: " + std::string(dtype.name) +
-                      " goes in kLINEAR, not in " + name_of(row));
+    return misfit("layout-dtype", "elements of one byte cannot be shuffled: store " +
+                                      std::string(dtype.name) + " in kLINEAR, not in " +
+                                      name_of(row));
   if (row.image) {
     const std::uint64_t channels = dims[dims.size() - row.vector_dim];
     if (channels != 1 && channels != 3 && channels != 4)
@@ -244,15 +242,15 @@ std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std
   const LayoutSpec& row = spec(layout);
   if (row.most_dims != 0 && dims.size() > row.most_dims)
     return "a TensorRT tensor has at most " + std::to_string(row.most_dims) +
-           " dims, this one has " + std::to_string(dims.size());
+           " dims, but this one has " + std::to_string(dims.size());
   if (row.most_chw == 0) return std::nullopt;
-  // A tensor without elements is well-formed and none that a device is given.
+  // A tensor without elements is well-formed; a device never gets it.
   if (std::ranges::find(dims, std::uint64_t{0}) != dims.end()) return std::nullopt;
   for (std::size_t d = 0; d < kChw.size(); ++d) {
     const std::uint64_t extent = dims[dims.size() - kChw.size() + d];
     if (extent <= row.most_chw) continue;
     return "a DLA takes " + name_of(row) + " with C, H and W from 1 to " +
-           std::to_string(row.most_chw) + ", " + kChw[d] + " is " + std::to_string(extent);
+           std::to_string(row.most_chw) + ", but " + kChw[d] + " is " + std::to_string(extent);
   }
   return std::nullopt;
 }
@@ -264,7 +262,7 @@ std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t co
   return back <= count ? std::optional(count - back) : std::nullopt;
 }
 
-// resolve() has seen that the product does not wrap.
+// resolve() has checked that the product does not wrap.
 std::uint64_t StridedLayout::elements() const { return element_count(dims).value_or(0); }
 
 Dims StridedLayout::storage_shape() const {
@@ -284,7 +282,7 @@ Result<StridedLayout> resolve(Layout layout, std::span<const std::uint64_t> dims
 
   StridedLayout resolved;
   resolved.dims.assign(dims.begin(), dims.end());
-  // A dim of 0 counts as 1: it hides no overflow, and strides stay those of whole rows and lanes.
+  // A dim of 0 counts as 1, so that it hides no overflow and strides are those of whole rows.
   Dims counted = resolved.dims;
   std::ranges::replace(counted, std::uint64_t{0}, std::uint64_t{1});
   BTF_ASSIGN(resolved.axes, stored_axes(row, counted, type.bits));
@@ -328,9 +326,9 @@ std::uint64_t offset(const StridedLayout& storage, std::span<const std::uint64_t
 Dims tensorrt_strides(const StridedLayout& storage) {
   Dims strides = storage.strides;
   for (std::size_t d = 0; d < strides.size(); ++d) {
-    // Where channels stand side by side, so do the vectors that they fill.
-    const bool side_by_side = static_cast<int>(d) == storage.vectorized_dim && !storage.split;
-    strides[d] = side_by_side ? 1 : strides[d] / storage.components;
+    // If channels are adjacent in memory, so are the vectors that they fill.
+    const bool adjacent = static_cast<int>(d) == storage.vectorized_dim && !storage.split;
+    strides[d] = adjacent ? 1 : strides[d] / storage.components;
   }
   return strides;
 }
@@ -341,16 +339,14 @@ std::uint64_t storage_bytes(const StridedLayout& storage, DType dtype) {
 
 namespace {
 
-// Layouts made of strides instead of the name of a layout; nothing else makes them.
-
 std::unexpected<Error> too_large() {
   return malformed("size-overflow", 0, "the size in bytes does not fit 64 bits");
 }
 
-// `axes` in any order, every dim once (a split one as blocks and lanes). The stored array ends with
-// its last element. Nothing if its size does not fit 64 bits; that of `dims` does.
+// As strided(), without the check for overlap. Unset if the size does not fit 64 bits; the number
+// of elements must.
 std::optional<StridedLayout> of_axes(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
-  // Outermost first; what is repeated, by a stride of 0, is outside of all that it repeats.
+  // Outermost first. An axis with a stride of 0 repeats all others, so it is outside of them.
   std::ranges::stable_sort(axes, std::ranges::greater{},
                            [](const StorageAxis& axis) { return axis.stride - 1; });
   StridedLayout storage;
@@ -382,7 +378,7 @@ std::optional<StridedLayout> of_axes(Dims dims, std::vector<StorageAxis> axes, D
   return storage;
 }
 
-// The innermost axis that steps over less than what stands inside it takes, and how much that is.
+// The innermost axis whose stride is smaller than what the axes inside it span.
 struct Overlap {
   const StorageAxis* axis = nullptr;
   std::uint64_t inside = 1;  // elements
@@ -411,7 +407,7 @@ Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dt
     return fail(ErrorCode::invalid_argument,
                 "elements would overlap: the stride of dim " + std::to_string(overlap->axis->dim) +
                     " is " + std::to_string(overlap->axis->stride) +
-                    " elements, the dims inside it span " + std::to_string(overlap->inside));
+                    " elements, but the dims inside it span " + std::to_string(overlap->inside));
   return *std::move(storage);
 }
 
@@ -428,8 +424,8 @@ Result<StridedLayout> resolve_strides(std::span<const std::uint64_t> dims,
   if (!count) return too_large_for("product");
   if (*count == 0) return resolve(Layout::linear, dims, dtype);
   std::vector<StorageAxis> axes(dims.size());
-  // A dim of size 1 has no stride that matters. It gets the one that it has in a packed array, so
-  // that equal arrangements look equal.
+  // The stride of a dim of size 1 does not matter. It gets that of a packed array, so that equal
+  // arrangements look equal.
   Checked packed = 1;
   for (auto d = static_cast<std::uint32_t>(dims.size()); d-- > 0;) {
     const std::uint64_t stride = dims[d] == 1 ? packed.value_or(0) : strides[d];
@@ -441,7 +437,7 @@ Result<StridedLayout> resolve_strides(std::span<const std::uint64_t> dims,
   return *std::move(storage);
 }
 
-// Whatever made the layout, its axes are looked at by their strides.
+// Axes of a named layout need not be sorted by stride.
 bool distinct_elements(const StridedLayout& storage) {
   if (storage.elements() == 0) return true;
   StridedLayout sorted = storage;
@@ -452,11 +448,11 @@ bool distinct_elements(const StridedLayout& storage) {
 Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
   StridedLayout padded = storage;
   std::vector<StorageAxis>& axes = padded.axes;
-  StorageAxis* inner = nullptr;  // padded up to the stride of the next
+  StorageAxis* inner = nullptr;  // padded to the stride of the next axis
   std::uint64_t unit = 1;
   std::uint64_t end = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    // The stride of an axis of one element is free, but it may describe padding, or take it.
+    // The stride of an axis of one element is arbitrary, but it may describe padding.
     if (axis->extent == 1 && inner == nullptr) axis->stride = 1;
     if (axis->extent == 0 ||
         (axis->extent == 1 && (axis->stride < end || axis->stride % unit != 0))) {
@@ -466,7 +462,8 @@ Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
     if (axis->stride % unit != 0)
       return fail(ErrorCode::unsupported,
                   std::string("to be written, strides must be multiples of one another; ") +
-                      std::to_string(axis->stride) + " is none of " + std::to_string(unit));
+                      std::to_string(axis->stride) + " is not a multiple of " +
+                      std::to_string(unit));
     if (inner == nullptr && axis->stride != 1)
       return fail(ErrorCode::unsupported, "to be written, one dim must have a stride of 1 element");
     if (inner != nullptr && inner->extent != axis->stride / unit) {
@@ -486,7 +483,9 @@ Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
 
 Status check_buffer(std::size_t bytes, const StridedLayout& storage, DType dtype) {
   if (bytes >= storage_bytes(storage, dtype)) return {};
-  return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+  return fail(ErrorCode::invalid_argument, "the buffer has " + std::to_string(bytes) +
+                                               " bytes, but its layout needs " +
+                                               std::to_string(storage_bytes(storage, dtype)));
 }
 
 }  // namespace btf

@@ -1,5 +1,4 @@
-// Layouts: the table with a row for each, and arrays with strides of their own, such as pitched
-// buffers.
+// Arrays with arbitrary strides, which have no layout's name, such as pitched buffers.
 #pragma once
 
 #include <vector>
@@ -8,17 +7,17 @@
 
 namespace btf {
 
-// Arrays with strides of their own: pitched buffers, and whatever else has no layout's name.
-
-// `axes` in any order, every dim once (a split one as blocks and lanes). Refuses elements that
-// overlap, and sizes that do not fit 64 bits. The stored array ends with its last element.
+// `axes` may be in any order and must contain every dim once, a split one as blocks and lanes.
+// Fails if elements overlap or the size does not fit 64 bits. The stored array ends with its last
+// element.
 Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype);
 
-// The same array with the gaps as padding of its axes, so that it can be written front to back and
-// ends behind the padding of the outermost. Refuses strides that are no multiples of one another.
+// The same array with its gaps turned into padding of its axes, so that it can be written front to
+// back; it ends after the padding of the outermost axis. Fails if the strides are not multiples of
+// one another.
 Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype);
 
-// True if a buffer of this many bytes holds everything that the layout stores.
+// Fails if a buffer of this many bytes is too small for the layout.
 Status check_buffer(std::size_t bytes, const StridedLayout& storage, DType dtype);
 
 }  // namespace btf

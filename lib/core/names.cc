@@ -19,8 +19,8 @@ constexpr auto kOwners = std::to_array<std::string_view>(
      "tensorrt.DataType", "nvinfer1::TensorFormat", "nvinfer1::DataType", "nvinfer1.TensorFormat",
      "nvinfer1.DataType"});
 
-// Letters missing, added, replaced, or exchanged with the next one. Source: Damerau's distance in
-// the form that changes no letter twice (optimal string alignment).
+// The number of letters missing, added, replaced, or exchanged with the next one: Damerau's
+// distance in the form that changes no letter twice (optimal string alignment).
 std::size_t slips(std::string_view a, std::string_view b) {
   std::vector<std::size_t> two_above;
   std::vector<std::size_t> above(b.size() + 1);
@@ -40,7 +40,7 @@ std::size_t slips(std::string_view a, std::string_view b) {
   return above.back();
 }
 
-// The dashes of options are not what makes them alike.
+// The name without the leading dashes of options, which do not make names similar.
 std::string_view letters(std::string_view name) {
   return name.substr(std::min(name.find_first_not_of('-'), name.size()));
 }
@@ -55,7 +55,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   std::size_t fewest = word.size();
   for (const std::string_view whole : names) {
     const std::string_view name = letters(whole);
-    // Fewer slips than letters' difference in length there cannot be.
+    // The difference in length is a lower bound of the slips.
     if (name.size() > word.size() + word.size() / 2 || word.size() > name.size() + name.size() / 2)
       continue;
     const std::size_t count = slips(word, name);
@@ -85,8 +85,7 @@ constexpr auto kTfrtDTypes = std::to_array<DType>(
     {int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, uint64});
 constexpr auto kTfrtLayouts = std::to_array<Layout>({Layout::linear, Layout::coo});
 
-// TFRT: its reader (btf_util) and its btf_info_tool, and what they did with files
-// that were given to them (docs/format.md).
+// TFRT: the behaviour of its reader (btf_util) and of its btf_info_tool (docs/format.md).
 constexpr auto kRows = std::to_array<RecipientRow>({
     {.recipient = Recipient::tfrt,
      .name = "tfrt",
@@ -100,9 +99,9 @@ constexpr auto kRows = std::to_array<RecipientRow>({
      .other_format = "tfrt-format",
      .other_dtype = {"tfrt-dtype", "its reader looks the code up without a check and may crash"},
      .other_layout = {"tfrt-layout",
-                      "its reader refuses the record, its btf_info passes over it in silence"},
+                      "its reader refuses the record, its btf_info skips it silently"},
      .other_coo_code = {"tfrt-coo-code",
-                        "its reader refuses the record, its btf_info passes over it in silence"},
+                        "its reader refuses the record, its btf_info skips it silently"},
      .misaligned = {"tfrt-offset", "its btf_info refuses the record"}},
 });
 
@@ -154,7 +153,7 @@ std::optional<Objection> layout_objection(const RecipientRow& row, std::uint8_t 
 
 std::optional<Objection> offset_objection(const RecipientRow& row, std::uint64_t offset) {
   if (offset % row.alignment == 0) return std::nullopt;
-  return Objection{row.misaligned.code, std::string(row.title) + " wants records at multiples of " +
+  return Objection{row.misaligned.code, std::string(row.title) + " needs records at multiples of " +
                                             std::to_string(row.alignment) + ", not at " +
                                             std::to_string(offset) + ": " +
                                             std::string(row.misaligned.consequence)};
@@ -182,19 +181,19 @@ namespace {
 struct Lead {
   unsigned char first;  // of the lead bytes
   unsigned char last;
-  unsigned char least;  // of the byte behind it
+  unsigned char least;  // of the next byte
   unsigned char most;
   std::size_t bytes;  // of the character
 };
 
-// The table of RFC 3629: what may follow each lead byte. The rest are 80 to BF.
+// The table of RFC 3629: the byte that may follow each lead byte. All others are 80 to BF.
 constexpr Lead kLeads[] = {
     {0x00, 0x7f, 0x00, 0x00, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
     {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
     {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
 };
 
-// Bytes of the character that the text begins with; 0: it begins with none.
+// The length of the first character in bytes; 0 if the text does not begin with one.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   for (const Lead& lead : kLeads) {

@@ -1,5 +1,4 @@
-// Names of dtypes, layouts and the like, matched without regard to case; the programs that a file
-// may be made for; UTF-8.
+// Names, which are matched without regard to case; the programs that files may be made for; UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,6 @@
 
 namespace btf {
 
-// Names are matched without regard to case.
-
 constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -27,11 +24,11 @@ constexpr bool same_name(std::string_view a, std::string_view b) {
   return true;
 }
 
-// How others write one of our names as code of their own: "float16" of "torch.float16" or
-// "np.float16", "kHWC8" of "nvinfer1::TensorFormat::kHWC8". Any other word as it is.
+// Removes the qualification that other programs put before a name: "float16" from "torch.float16"
+// or "np.float16", "kHWC8" from "nvinfer1::TensorFormat::kHWC8". Any other word stays as it is.
 std::string_view without_owner(std::string_view name);
 
-// "a, b, c" of the names of the rows of a table.
+// The names of the rows of a table: "a, b, c".
 template <typename Rows>
 std::string name_list(Rows&& rows) {
   std::string text;
@@ -42,25 +39,24 @@ std::string name_list(Rows&& rows) {
   return text;
 }
 
-// Limits of the programs that files are made for. Adding a program is adding a row to the table in
-// names.cc.
-
-// The finding and the reason for something that a program does not take.
+// Something that a program does not accept: the finding, and the reason.
 struct Refusal {
   FindingCode code;
   std::string_view consequence;  // what the program does then
 };
 
+// The limits of a program that files may be made for. To add one, add a row to the table in
+// names.cc.
 struct RecipientRow {
   Recipient recipient{};
   std::string_view name;   // of the option
-  std::string_view title;  // as people write it
+  std::string_view title;  // as it is usually written
   std::span<const DType> dtypes;
   std::span<const Layout> layouts;
   std::uint8_t coo_code = 0;
   std::uint64_t alignment = 1;  // of record offsets
 
-  std::string_view format;  // which it reads, uncompressed
+  std::string_view format;  // that it reads, if it is not compressed
   std::string_view format_title;
   FindingCode other_format;
   Refusal other_dtype;
@@ -76,22 +72,22 @@ struct Objection {
   std::string message;
 };
 
-// By the codes in a record, known or not.
+// Objections to the codes of a record, known or not, and to its offset; unset if there are none.
 std::optional<Objection> dtype_objection(const RecipientRow& row, std::uint8_t dtype_code);
 std::optional<Objection> layout_objection(const RecipientRow& row, std::uint8_t layout_code);
 std::optional<Objection> offset_objection(const RecipientRow& row, std::uint64_t offset);
 
-// The objection to a whole file, by the name and the title of its format.
+// The objection to a whole file, by the name and title of its format.
 std::optional<Objection> format_objection(const RecipientRow& row, std::string_view format,
                                           std::string_view title, bool compressed);
 
 // "int8, int16, ..."
 std::string dtype_list(const RecipientRow& row);
 
-// As RFC 3629 has it: no overlong form, no half of a surrogate pair, nothing above U+10FFFF.
+// By RFC 3629: no overlong form, no half of a surrogate pair, nothing above U+10FFFF.
 bool is_utf8(std::string_view text);
 
-// Written by programs of Windows in front of text.
+// Some programs on Windows write it before text.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace btf

@@ -1,5 +1,5 @@
-// Numbers that come from a file or from text: arithmetic that notices when it would wrap, little-
-// endian bytes, and digits.
+// Numbers that come from a file or from text: arithmetic that detects overflow, little-endian
+// bytes, and digits.
 #pragma once
 
 #include <algorithm>
@@ -32,21 +32,21 @@ constexpr std::uint64_t ceil_div(std::uint64_t n, std::uint64_t divisor) {
   return n / divisor + (n % divisor != 0 ? 1 : 0);
 }
 
-// The least multiple of `unit` that is not below n. unit > 0.
+// The least multiple of `unit`, which must not be 0, that is not below n.
 constexpr Checked round_up(Checked n, std::uint64_t unit) {
   if (!n) return std::nullopt;
   return checked_mul(ceil_div(*n, unit), unit);
 }
 
-// Bytes of n elements of `bits` bits in one unbroken stream.
+// Bytes of n elements of `bits` bits without padding.
 constexpr Checked stream_bytes(Checked n, std::uint64_t bits) {
   if (!n) return std::nullopt;
   if (bits % 8 == 0) return checked_mul(n, bits / 8);
-  return ceil_div(*n, 8 / bits);  // 4-bit types: two in a byte
+  return ceil_div(*n, 8 / bits);
 }
 
-// Product of the dims; 0 if one of them is 0. Nothing if the product of the others wraps, so that
-// the answer does not depend on where the 0 stands (NumPy has the same rule).
+// The product of the dims. Unset if the product of those that are not 0 wraps: the answer must not
+// depend on the position of a 0 (NumPy has the same rule).
 constexpr Checked element_count(std::span<const std::uint64_t> dims) {
   Checked product = 1;
   bool empty = false;
@@ -58,15 +58,13 @@ constexpr Checked element_count(std::span<const std::uint64_t> dims) {
   return empty ? 0 : *product;
 }
 
-// Does [offset, offset + length) lie inside a file of `size` bytes?
+// Returns true if [offset, offset + length) is inside a file of `size` bytes.
 constexpr bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
   return offset <= size && length <= size - offset;
 }
 
-// Numbers as files have them, little-endian, wherever they stand.
-
-// By way of a copy, which becomes one load or store at any level of optimisation that is shipped; a
-// loop over bytes does not.
+// Little-endian numbers at any address. The copy becomes one load or store at any optimisation
+// level that is shipped; a loop over bytes does not.
 template <typename Unsigned>
 constexpr Unsigned load_little(const std::byte* from) {
   std::array<std::byte, sizeof(Unsigned)> bytes;
@@ -82,11 +80,7 @@ constexpr void store_little(std::byte* to, Unsigned value) {
   std::ranges::copy(bytes, to);
 }
 
-// Numbers in text.
-
-// Numbers in text.
-
-// The number that the text is, all of it, or nothing: no sign but a minus, no spaces.
+// Parses a text that consists of a number alone, without spaces or a plus sign; otherwise unset.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};

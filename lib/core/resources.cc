@@ -20,8 +20,9 @@ std::size_t open_files(std::size_t most) {
 
 namespace {
 
-// Linux may queue a new thread behind the one that made it, where it waits for the next tick (4 ms,
-// mostly) though another CPU idles. Barred from this CPU it moves at once; then it may go anywhere.
+// Linux may queue a new thread on the CPU of the thread that made it, where it waits for the next
+// tick, usually 4 ms, even if another CPU is idle. Excluding this CPU moves it at once; afterwards
+// it may run anywhere again.
 void move_to_another_cpu(std::thread& thread) noexcept {
   cpu_set_t usable;
   CPU_ZERO(&usable);

@@ -1,5 +1,4 @@
-// What a process has little of: work memory that is allocated once and used again, open files, and
-// threads.
+// Resources that a process has to use sparingly: work memory, open files, and threads.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +13,14 @@
 
 namespace btf {
 
-// Work memory that is allocated once and used again: fresh pages cost many times what a copy does.
-
+// Work memory that is allocated once and used again, since fresh pages cost many times more than a
+// copy.
 class Buffer {
  public:
   // At least `bytes`, aligned for any vector unit. Growing discards the contents.
   std::byte* reserve(std::uint64_t bytes) {
     if (bytes > size_) {
-      size_ = 0;  // until there is memory again
+      size_ = 0;  // in case the allocation throws
       data_.reset();
       data_.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
       size_ = bytes;
@@ -41,24 +40,22 @@ class Buffer {
   std::uint64_t size_ = 0;
 };
 
-// How many files may be open at a time.
-
-// `most`, or fewer where a process may have few; one at least. Several ask for their share.
+// The number of files that one part of the library may keep open: `most`, or less if the process
+// has a low limit, since several parts share it; at least one.
 std::size_t open_files(std::size_t most);
 
-// Worker threads: no other code of the library starts any.
-
-// Threads that help the calling one. There may be fewer than were asked for, or none: where the
-// system has no thread or no memory to give, those that there are must do the work.
+// Threads that help the calling one; no other code of the library starts threads. There may be
+// fewer than requested, or none, if the system is out of threads or memory: the caller must be able
+// to do the work alone.
 class Workers {
  public:
   Workers() = default;
   ~Workers() { wait(); }
 
-  // Calls work(1), ..., work(count), each on a thread of its own. Once, and never throws.
+  // Calls work(1), ..., work(count), each on its own thread. May be called once; never throws.
   void start(unsigned count, std::function<void(unsigned)> work) noexcept;
 
-  // Waits until all of them have returned, and throws what the first of them threw.
+  // Waits until all have returned, and rethrows the first exception of any of them.
   void join();
 
  private:

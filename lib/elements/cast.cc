@@ -48,10 +48,10 @@ namespace {
 // Adjacent bytes that one slab writes.
 struct NibbleRun {
   std::uint64_t first = 0;        // byte of the tensor
-  std::optional<std::byte> head;  // shared with the slab before it
+  std::optional<std::byte> head;  // shared with the previous slab
   const std::byte* codes = nullptr;
-  std::uint64_t count = 0;        // an odd one ends the tensor
-  std::optional<std::byte> tail;  // shared with the slab behind it
+  std::uint64_t count = 0;        // odd only at the end of the tensor
+  std::optional<std::byte> tail;  // shared with the next slab
 
   std::uint64_t packed_bytes() const { return ceil_div(count, 2); }
 };
@@ -141,7 +141,7 @@ class MemoryNibbleWriter final : public NibbleWriter {
 
   void stream_nibbles(const std::byte* codes, std::uint64_t count, std::byte* to) {
     std::byte* const packed = packed_.reserve(kPiece);
-    // Every piece but the last ends where a line of the caches does.
+    // Every piece but the last ends at the end of a cache line.
     std::uint64_t most = 2 * (kPiece - reinterpret_cast<std::uintptr_t>(to) % kLine);
     while (count != 0) {
       const std::uint64_t some = std::min(most, count);
@@ -156,7 +156,7 @@ class MemoryNibbleWriter final : public NibbleWriter {
   }
 
   static constexpr std::uint64_t kLine = 64;
-  static constexpr std::uint64_t kPiece = 16U << 10;  // bytes that stay in the nearest cache
+  static constexpr std::uint64_t kPiece = 16U << 10;  // bytes that stay in the first-level cache
 
   std::byte* data_;
   bool stream_;
@@ -197,8 +197,9 @@ class ShufflingSink final : public ByteSink {
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset != next_ + gathered_ || bytes.size() > end_ - offset)
-      return fail(ErrorCode::unsupported, "shuffled elements are written front to back and byte " +
-                                              std::to_string(offset) + " is not the next one");
+      return fail(ErrorCode::unsupported,
+                  "shuffled elements must be written front to back, but byte " +
+                      std::to_string(offset) + " is not the next one");
     while (!bytes.empty()) {
       const std::uint64_t block = std::min(block_, end_ - next_);
       const auto some = bytes.first(std::min<std::uint64_t>(bytes.size(), block - gathered_));
@@ -226,7 +227,7 @@ class ShufflingSink final : public ByteSink {
   }
 
   ByteSink& sink_;
-  std::uint64_t next_;  // where the next block goes
+  std::uint64_t next_;  // offset of the next block
   std::uint64_t end_;
   std::uint64_t width_;
   std::uint64_t block_;         // bytes
@@ -260,7 +261,7 @@ std::uint64_t mapped_offset(const Mapping& mapping, std::span<const std::uint64_
   return offset(storage, index);
 }
 
-// Steps through [0, counts) in row-major order; false after the last.
+// Advances the index through [0, counts) in row-major order; returns false after the last.
 bool next_index(Dims& index, std::span<const std::uint64_t> counts) {
   for (std::size_t d = index.size(); d-- > 0;) {
     if (++index[d] < counts[d]) return true;
@@ -269,21 +270,21 @@ bool next_index(Dims& index, std::span<const std::uint64_t> counts) {
   return false;
 }
 
-// Padding that no line of a tile runs into.
+// Zeroes padding that is not at the end of a line of a tile.
 void zero_padding(std::span<const std::uint64_t> counts, const TargetSlab& target,
                   std::uint64_t element_bytes) {
   Dims ends(counts.begin(), counts.end());
   ends[target.padded_dim] = 1;
   Dims first(counts.size(), 0);
   first[target.padded_dim] = counts[target.padded_dim] - 1;
-  std::byte* behind = target.data + (mapped_offset(target.mapping, first) + 1) * element_bytes;
+  std::byte* padding = target.data + (mapped_offset(target.mapping, first) + 1) * element_bytes;
   for (const Region& region : make_plan(ends, target.mapping, target.mapping))
     for_each_tile(region, {.loops = region.axes}, [&](std::uint64_t, std::uint64_t to) {
-      std::memset(behind + to * element_bytes, 0, target.padding * element_bytes);
+      std::memset(padding + to * element_bytes, 0, target.padding * element_bytes);
     });
 }
 
-// Where the last index of the padded dim is.
+// The offset of the last index of the padded dim.
 std::uint64_t padded_end(std::span<const std::uint64_t> counts, const TargetSlab& target) {
   Dims last(counts.size(), 0);
   last[target.padded_dim] = counts[target.padded_dim] - 1;
@@ -301,7 +302,7 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
   bool padding_left = target.padding != 0 && !regions.empty();
   for (const Region& region : regions) {
     Tiling tiling = tile_region(region);
-    // The last index alone is a line of one element and the padding.
+    // The last index alone is a line of one element, followed by the padding.
     if (padding_left && tiling.inner.target_stride != 1 &&
         region.target_base == padded_end(counts, target)) {
       if (tiling.outer.count != 1) tiling.loops.push_back(tiling.outer);
@@ -333,14 +334,7 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
 
 namespace {
 
-// The row-major number of an index.
-std::uint64_t number_of(std::span<const std::uint64_t> index, std::span<const std::uint64_t> dims) {
-  std::uint64_t number = 0;
-  for (std::size_t d = 0; d < dims.size(); ++d) number = number * dims[d] + index[d];
-  return number;
-}
-
-// Sets `index` within the box; false if the element of this number is not in it.
+// Sets `index` relative to the box; returns false if the element of this number is not in it.
 bool place_in(const SampledBox& sampled, std::uint64_t number, Dims& index) {
   for (std::size_t d = sampled.dims.size(); d-- > 0;) {
     const std::uint64_t at = number % sampled.dims[d];
@@ -356,9 +350,9 @@ void sampled_noise(const CastJob& job, const SampledBox& sampled, const SourceSl
   Dims last = sampled.box.hi;
   for (std::uint64_t& at : last) --at;
   const std::uint64_t step = sampled.step;
-  const std::uint64_t end = number_of(last, sampled.dims);
+  const std::uint64_t end = linear_key(sampled.dims, last);
   Dims index(sampled.dims.size(), 0);
-  for (std::uint64_t n = (number_of(sampled.box.lo, sampled.dims) + step - 1) / step * step;
+  for (std::uint64_t n = (linear_key(sampled.dims, sampled.box.lo) + step - 1) / step * step;
        n <= end; n += step)
     if (place_in(sampled, n, index))
       measure_noise(job.from, job.to,
@@ -405,7 +399,7 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account) {
          (policy.lossless && account.changed() != 0);
 }
 
-const char* what_is_lost(const LossAccount& one) {
+const char* loss_words(const LossAccount& one) {
   if (one.overflowed != 0) return " overflows ";
   return one.nan_lost != 0 ? " cannot be represented in " : " is not exact in ";
 }
@@ -414,7 +408,7 @@ std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::u
                                       const std::byte* element, const LossAccount& one) {
   return fail(ErrorCode::refused, "element " + dims_text(index) + " = " +
                                       value_text(job.from, load_code(element, job.from)) +
-                                      what_is_lost(one) + std::string(info(job.to).name));
+                                      loss_words(one) + std::string(info(job.to).name));
 }
 
 std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source) {
@@ -435,11 +429,8 @@ std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSl
 
 namespace {
 
-// Below this a second thread costs more than it saves.
-constexpr std::uint64_t kSmall = 4U << 20;
-
-// And below this a slab costs more than its elements.
-constexpr std::uint64_t kMinSlab = 64U << 10;
+constexpr std::uint64_t kSmall = 4U << 20;     // below this a second thread is not worth its cost
+constexpr std::uint64_t kMinSlab = 64U << 10;  // below this a slab costs more than its elements
 
 unsigned usable_cpus() {
   cpu_set_t set;
@@ -478,8 +469,8 @@ class SlabQueue {
   std::optional<Error> error_;
 };
 
-// Which slab runs out of memory must not depend on who works on it, so that is an error of the
-// slab.
+// Running out of memory is an error of the slab, as any other, and so does not depend on the
+// worker.
 Status run_slab(const std::function<Status(unsigned, std::uint64_t)>& work, unsigned worker,
                 std::uint64_t slab) {
   try {
@@ -497,7 +488,7 @@ unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint
   return static_cast<unsigned>(std::clamp<std::uint64_t>(slabs, 1, wanted));
 }
 
-std::uint64_t most_slab_bytes(const Execution& execution, unsigned workers) {
+std::uint64_t max_slab_bytes(const Execution& execution, unsigned workers) {
   return std::max(kMinSlab, execution.memory / (2 * std::uint64_t{workers}));
 }
 

@@ -1,4 +1,3 @@
-// The keys of a COO record's entries, block by block, from their indices in the file.
 #include "elements/coo_record.h"
 
 #include <algorithm>
@@ -26,55 +25,53 @@
 namespace btf {
 namespace {
 
-// Not for several threads at once. `source` outlives it.
+// Computes the keys of a COO record's entries, block by block, from the indices in the file. Not
+// thread-safe. `source` must outlive it.
 class CooKeys {
  public:
   CooKeys(const ByteSource& source, const TensorInfo& record, CooKey key);
 
-  // How many entries a block is read with.
-  std::uint64_t block_entries() const { return block_entries_; }
+  std::uint64_t block_entries() const { return block_entries_; }  // the most that load() may get
 
   // Reads the indices of `count` entries from number `position` on.
   Status load(std::uint64_t position, std::uint64_t count);
 
-  // How many of them come before one whose index is out of range, and that one as an error.
-  std::uint64_t sound() const { return sound_; }
+  // The number of entries before the first one with an index out of range, and the error for that.
+  std::uint64_t valid() const { return valid_; }
   std::unexpected<Error> out_of_range() const;
 
-  // How many of the sound ones have a key.
+  // The number of valid entries that have a key.
   std::uint64_t count() const { return count_; }
   const std::uint64_t* keys() const { return keys_.data(); }
-  // Which of the block they are; nullptr: all of them.
-  const std::uint64_t* chosen() const { return place_ != nullptr ? nullptr : chosen_.data(); }
+  // Their positions in the block; nullptr if all entries have a key.
+  const std::uint64_t* selected() const { return place_ != nullptr ? nullptr : selected_.data(); }
 
  private:
-  void find_places(std::uint64_t count);
-  void ask_for_keys(std::uint64_t count);
+  void keys_by_strides(std::uint64_t count);
+  void keys_by_function(std::uint64_t count);
 
   const ByteSource& source_;
   CooParts parts_;
   Dims dims_;
   CooKey key_;
-  const PlaceKey* place_;  // of key_, if it is one
+  const PlaceKey* place_;  // key_ if it is a PlaceKey, otherwise nullptr
   std::uint64_t block_entries_;
   std::uint64_t position_ = 0;
-  std::uint64_t sound_ = 0;
+  std::uint64_t valid_ = 0;
   std::uint64_t count_ = 0;
   Buffer indices_;
   std::vector<std::uint64_t> keys_;
-  std::vector<std::uint64_t> chosen_;
+  std::vector<std::uint64_t> selected_;
   Dims index_;
 };
 
-// Sorting COO entries in bounded memory.
-
 constexpr std::uint64_t kBlockBytes = 256U << 10;
 
-// The number of entries before one that is out of range; the offsets of these by strides.
+// Computes offsets by strides. Returns the number of entries before one that is out of range.
 using PlacesFn = std::uint64_t (*)(const std::byte* indices, std::uint64_t count, const Dims& dims,
                                    const Dims& strides, std::uint64_t* places);
 
-// A rank that the compiler knows is worth twice the speed.
+// With a rank known at compile time this is twice as fast.
 template <std::size_t kRank>
 std::uint64_t places_of_rank(const std::byte* indices, std::uint64_t count, const Dims& dims,
                              const Dims& strides, std::uint64_t* places) {
@@ -119,7 +116,7 @@ CooKeys::CooKeys(const ByteSource& source, const TensorInfo& record, CooKey key)
       dims_(record.dims),
       key_(std::move(key)),
       place_(key_.target<PlaceKey>()),
-      // An even number: blocks of 4-bit codes begin at whole bytes.
+      // An even number, so that blocks of 4-bit codes begin at whole bytes.
       block_entries_(
           std::max<std::uint64_t>(2, kBlockBytes / (wire::kWord * (dims_.size() + 1)) / 2 * 2)),
       index_(dims_.size()) {}
@@ -131,27 +128,27 @@ Status CooKeys::load(std::uint64_t position, std::uint64_t count) {
                           std::span(indices_.reserve(count * row), count * row)));
   keys_.resize(count);
   if (place_ != nullptr)
-    find_places(count);
+    keys_by_strides(count);
   else
-    ask_for_keys(count);
+    keys_by_function(count);
   return {};
 }
 
-void CooKeys::find_places(std::uint64_t count) {
+void CooKeys::keys_by_strides(std::uint64_t count) {
   const std::size_t rank = dims_.size();
   const PlacesFn places =
       rank < std::size(kPlacesOfRank) && !place_->mapping.split ? kPlacesOfRank[rank] : nullptr;
-  sound_ = places != nullptr
+  valid_ = places != nullptr
                ? places(indices_.data(), count, dims_, place_->mapping.strides, keys_.data())
                : any_places(indices_.data(), count, dims_, *place_, keys_.data());
-  count_ = sound_;
+  count_ = valid_;
 }
 
-void CooKeys::ask_for_keys(std::uint64_t count) {
-  chosen_.resize(count);
+void CooKeys::keys_by_function(std::uint64_t count) {
+  selected_.resize(count);
   count_ = 0;
   const std::byte* at = indices_.data();
-  for (sound_ = 0; sound_ < count; ++sound_) {
+  for (valid_ = 0; valid_ < count; ++valid_) {
     for (std::size_t d = 0; d < dims_.size(); ++d, at += wire::kWord) {
       index_[d] = wire::load_u64(at);
       if (index_[d] >= dims_[d]) return;
@@ -159,19 +156,19 @@ void CooKeys::ask_for_keys(std::uint64_t count) {
     const std::optional<std::uint64_t> key = key_(index_);
     if (!key) continue;
     keys_[count_] = *key;
-    chosen_[count_++] = sound_;
+    selected_[count_++] = valid_;
   }
 }
 
 std::unexpected<Error> CooKeys::out_of_range() const {
-  const std::byte* row = indices_.data() + sound_ * dims_.size() * wire::kWord;
+  const std::byte* row = indices_.data() + valid_ * dims_.size() * wire::kWord;
   std::uint64_t index = 0;
   std::size_t d = 0;
   for (; d < dims_.size(); ++d) {
     index = wire::load_u64(row + d * wire::kWord);
     if (index >= dims_[d]) break;
   }
-  const std::uint64_t position = position_ + sound_;
+  const std::uint64_t position = position_ + valid_;
   const std::uint64_t at = parts_.indices_offset + (position * dims_.size() + d) * wire::kWord;
   return malformed("coo-index-out-of-range", at,
                    "COO entry " + std::to_string(position) + " has index " + std::to_string(index) +
@@ -179,7 +176,7 @@ std::unexpected<Error> CooKeys::out_of_range() const {
                        " (byte " + std::to_string(at) + ")");
 }
 
-// An object and not a function, so that sorting can inline it.
+// A function object, so that sorting can inline it.
 constexpr auto before = [](const CooEntry& a, const CooEntry& b) {
   return a.key != b.key ? a.key < b.key : a.position < b.position;
 };
@@ -234,7 +231,7 @@ class Run {
 };
 
 class MergedRuns final : public CooSource {
-  // Before its first use, for its type is deduced.
+  // Must precede its first use, since its type is deduced.
   auto later() const {
     return [&](std::size_t a, std::size_t b) { return before(runs_[b].front(), runs_[a].front()); };
   }
@@ -287,13 +284,13 @@ class MergedRuns final : public CooSource {
   CooBatch batch_;
 };
 
-// All `count` entries. Sorted runs of at most `memory` bytes; more than one go to an unlinked file
-// and are merged.
+// Sorts all `count` entries in runs of at most `memory` bytes. If there are several, they go to an
+// unlinked file and are merged.
 Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_t count,
                                                 std::uint64_t memory) {
   const std::uint64_t most = std::max<std::uint64_t>(64, memory / sizeof(CooEntry));
   std::vector<CooEntry> run;
-  run.reserve(std::min(count, most));  // growing would take half as much again
+  run.reserve(std::min(count, most));  // growing would take more memory
   std::optional<Spool> spool;
   std::vector<std::uint64_t> counts;
   const auto spill = [&]() -> Status {
@@ -320,14 +317,14 @@ Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_
   std::ranges::sort(run, before);
   if (!spool) return std::make_unique<SortedVector>(std::move(run), code_bytes);
   if (!run.empty()) BTF_TRY(spill());
-  run = std::vector<CooEntry>();  // unlike {}, this gives the memory back
+  run = std::vector<CooEntry>();  // unlike {}, this frees the memory
   auto merged =
       std::make_unique<MergedRuns>(*std::move(spool), std::move(counts), code_bytes, memory);
   BTF_TRY(merged->rewind());
   return merged;
 }
 
-// From one mark to the next; work for one worker at a time.
+// Entries from one mark to the next, which one worker scans at a time.
 constexpr std::uint64_t kMarkEntries = 64U << 10;
 
 // The entries in the order of the file, block by block.
@@ -344,14 +341,14 @@ class FileEntries final : public CooSource {
         keys_(source, record, std::move(key)),
         end_(parts_.nnz) {}
 
-  // Whose keys are known to ascend, those in the range; entry `first` has the first of them.
+  // Requires ascending keys and restricts the entries to a range, whose first entry is `first`.
   void limit(std::uint64_t first, KeyRange range) {
     first_ = position_ = first;
     range_ = range;
     ascending_ = true;
   }
 
-  // One for each mark: false where the key leaves all entries out.
+  // For each mark, false if the key leaves out all entries up to the next one.
   void skip(std::vector<bool> wanted) { wanted_ = std::move(wanted); }
 
   Result<CooRun> next_run() override {
@@ -362,17 +359,17 @@ class FileEntries final : public CooSource {
         const std::uint64_t stretch = std::min((mark + 1) * kMarkEntries, end_) - position_;
         if (!wanted_[mark]) {
           position_ += stretch;
-          tell_of(stretch);
+          report_progress(stretch);
           continue;
         }
         count = std::min(count, stretch);
       }
       BTF_TRY(check_cancelled(execution_));
       BTF_TRY(keys_.load(position_, count));
-      if (keys_.sound() == 0) return keys_.out_of_range();
-      const std::uint64_t first = std::exchange(position_, position_ + keys_.sound());
-      tell_of(keys_.sound());
-      BTF_ASSIGN(const CooRun run, chosen_run(first));
+      if (keys_.valid() == 0) return keys_.out_of_range();
+      const std::uint64_t first = std::exchange(position_, position_ + keys_.valid());
+      report_progress(keys_.valid());
+      BTF_ASSIGN(const CooRun run, selected_run(first));
       if (run.count > 0) return run;
     }
     return CooRun{};
@@ -386,17 +383,17 @@ class FileEntries final : public CooSource {
   }
 
  private:
-  void tell_of(std::uint64_t entries) const {
+  void report_progress(std::uint64_t entries) const {
     if (execution_.progress)
       execution_.progress(coo_progress(entries * row_bytes_ + *stream_bytes(entries, bits_)));
   }
 
-  Result<CooRun> chosen_run(std::uint64_t first) {
+  Result<CooRun> selected_run(std::uint64_t first) {
     CooRun run{
         .count = keys_.count(), .keys = keys_.keys(), .code_bytes = code_bytes_, .position = first};
-    BTF_TRY(load_codes(first, keys_.sound()));
+    BTF_TRY(load_codes(first, keys_.valid()));
     run.codes = codes_.data();
-    if (const std::uint64_t* const chosen = keys_.chosen()) choose(chosen, first, run);
+    if (const std::uint64_t* const selected = keys_.selected()) compact(selected, first, run);
     if (!ascending_ || run.count == 0) return run;
     if (!std::is_sorted(run.keys, run.keys + run.count) || last_ > run.keys[0])
       return file_changed();
@@ -404,7 +401,6 @@ class FileEntries final : public CooSource {
     return within_range(run);
   }
 
-  // In a number of entries that is not even there is half a byte at most.
   Status load_codes(std::uint64_t first, std::uint64_t count) {
     std::byte* codes = codes_.reserve(count * code_bytes_);
     if (bits_ >= 8)
@@ -417,11 +413,11 @@ class FileEntries final : public CooSource {
     return {};
   }
 
-  void choose(const std::uint64_t* chosen, std::uint64_t first, CooRun& run) {
+  void compact(const std::uint64_t* selected, std::uint64_t first, CooRun& run) {
     positions_.resize(run.count);
     for (std::uint64_t i = 0; i < run.count; ++i) {
-      positions_[i] = first + chosen[i];
-      std::memmove(codes_.data() + i * code_bytes_, codes_.data() + chosen[i] * code_bytes_,
+      positions_[i] = first + selected[i];
+      std::memmove(codes_.data() + i * code_bytes_, codes_.data() + selected[i] * code_bytes_,
                    code_bytes_);
     }
     run.positions = positions_.data();
@@ -455,7 +451,7 @@ class FileEntries final : public CooSource {
   std::vector<std::uint64_t> positions_;
 };
 
-// The entries from one mark to the next.
+// What the scan finds out about the entries from one mark to the next.
 struct Stretch {
   std::uint64_t entries = 0;
   std::uint64_t first = 0;
@@ -465,7 +461,7 @@ struct Stretch {
   void add(const std::uint64_t* keys, std::uint64_t count) {
     if (count == 0) return;
     if (entries == 0) first = last = keys[0];
-    // All of them and no early end: what is common is quickest so.
+    // No early exit: most stretches are ascending, and the loop is faster without it.
     bool falls = keys[0] < last;
     for (std::uint64_t i = 1; i < count; ++i) falls |= keys[i] < keys[i - 1];
     ascending = ascending && !falls;
@@ -479,11 +475,11 @@ struct Stretch {
 Result<CooRecord> CooRecord::open(const ByteSource& source, const TensorInfo& record, CooKey key,
                                   const Execution& execution) {
   CooRecord opened(source, record, std::move(key), execution);
-  BTF_TRY(opened.look_over());
+  BTF_TRY(opened.scan());
   return opened;
 }
 
-Status CooRecord::look_over() {
+Status CooRecord::scan() {
   const std::uint64_t nnz = record_->coo->nnz;
   const unsigned bits = info(*record_->dtype).bits;
   const std::uint64_t row = record_->dims.size() * wire::kWord;
@@ -497,10 +493,10 @@ Status CooRecord::look_over() {
         CooKeys& own = *keys[worker];
         const std::uint64_t begin = number * kMarkEntries;
         const std::uint64_t end = std::min(begin + kMarkEntries, nnz);
-        for (std::uint64_t at = begin; at < end; at += own.sound()) {
+        for (std::uint64_t at = begin; at < end; at += own.valid()) {
           const std::uint64_t count = std::min(own.block_entries(), end - at);
           BTF_TRY(own.load(at, count));
-          if (own.sound() < count) return own.out_of_range();
+          if (own.valid() < count) return own.out_of_range();
           stretches[number].add(own.keys(), own.count());
           const std::scoped_lock lock(mutex);
           if (execution_.progress)
@@ -515,7 +511,7 @@ Status CooRecord::look_over() {
     ascending_ = ascending_ && stretch.ascending && stretch.first >= last;
     last = stretch.last;
   }
-  // A function may leave entries out, and then there is no finding one by its key.
+  // A function may leave entries out, so they cannot be found by their keys.
   if (key_.target<PlaceKey>() == nullptr)
     for (const Stretch& stretch : stretches) wanted_.push_back(stretch.entries > 0);
   if (!ascending_ || key_.target<PlaceKey>() == nullptr) return {};
@@ -523,7 +519,7 @@ Status CooRecord::look_over() {
   return {};
 }
 
-// The first entry whose key is not below this one.
+// Returns the first entry whose key is not below this one.
 Result<std::uint64_t> CooRecord::find(std::uint64_t key) const {
   const auto above =
       static_cast<std::uint64_t>(std::ranges::lower_bound(marks_, key) - marks_.begin());
@@ -531,7 +527,8 @@ Result<std::uint64_t> CooRecord::find(std::uint64_t key) const {
   std::uint64_t low = (above - 1) * kMarkEntries;  // its key is lower
   std::uint64_t high = std::min(above * kMarkEntries, record_->coo->nnz);
   CooKeys keys(*source_, *record_, key_);
-  // The key of a mark is asked for most, and its entry is the first with it but for duplicates.
+  // Usually the key is that of a mark, and the mark's entry is the first with it unless there are
+  // duplicates.
   std::uint64_t next = above < marks_.size() && marks_[above] == key ? high - 1 : low;
   while (high - low > 1) {
     if (next == low) next = low + (high - low) / 2;

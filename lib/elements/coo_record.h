@@ -1,4 +1,4 @@
-// The entries of a COO record, in the order of the file or in that of a key.
+// The entries of a COO record, in the order of the file or sorted by a key.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@
 
 namespace btf {
 
-// The entries in the order of the file. Checks every index against the dims.
+// The entries in the order of the file. Every index is checked against the dims.
 std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
                                         CooKey key, const Execution& execution = {});
 
-// Entries are read up to three times: to see their order, and then for their indices and values.
-// Each time reports so much of the record as progress.
+// Entries are read up to three times: to find out their order, and then for their indices and their
+// values. Each time reports this part of the bytes as progress.
 constexpr std::uint64_t coo_progress(std::uint64_t bytes) { return bytes / 3; }
 
-// Keys from `first` on and below `end`.
+// The keys in [first, end).
 struct KeyRange {
   std::uint64_t first = 0;
   std::uint64_t end = UINT64_MAX;
 };
 
-// A COO record by the order of a key: all its indices are looked at once, with as many workers as
-// there may be, and then its entries may be walked any number of times.
+// A COO record in the order of a key. Its indices are scanned once, on several threads; then its
+// entries can be read any number of times.
 class CooRecord {
  public:
-  // `record` must be a COO record of `source`; both outlive the result.
+  // `record` must be a COO record of `source`. Both must outlive the result.
   static Result<CooRecord> open(const ByteSource& source, const TensorInfo& record, CooKey key,
                                 const Execution& execution);
 
-  // Keys, ascending, between which entries may be read by themselves: those of every so many
-  // entries. None: they can be read as a whole only.
+  // Ascending keys at regular distances: the entries between two of them can be read separately.
+  // Empty if the entries can only be read as a whole.
   std::span<const std::uint64_t> marks() const { return marks_; }
 
-  // Sorted. A part of them only where there are marks. `source` and `record` outlive these too.
+  // The sorted entries; a range of them only if there are marks. `source` and `record` must outlive
+  // the result.
   Result<std::unique_ptr<CooSource>> entries(KeyRange range = {}) const;
 
  private:
@@ -47,7 +48,7 @@ class CooRecord {
             const Execution& execution)
       : source_(&source), record_(&record), key_(std::move(key)), execution_(execution) {}
 
-  Status look_over();
+  Status scan();
   Result<std::uint64_t> find(std::uint64_t key) const;
 
   const ByteSource* source_;
@@ -56,10 +57,12 @@ class CooRecord {
   Execution execution_;
   bool ascending_ = false;
   std::vector<std::uint64_t> marks_;
-  std::vector<bool> wanted_;  // where a function is the key: entries between marks it has any of
+  // If the key is a function: for each mark, whether it keeps any of the entries up to the next
+  // one.
+  std::vector<bool> wanted_;
 };
 
-// The same for one walk.
+// The same for reading the entries once.
 Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
                                                   const TensorInfo& record, CooKey key,
                                                   const Execution& execution);

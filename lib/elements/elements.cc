@@ -23,8 +23,8 @@ namespace {
 
 Status check_index(const Dims& dims, const Dims& index) {
   if (index.size() != dims.size())
-    return fail(ErrorCode::invalid_argument, "an index of " + std::to_string(index.size()) +
-                                                 " numbers, the tensor has rank " +
+    return fail(ErrorCode::invalid_argument, "the index has " + std::to_string(index.size()) +
+                                                 " numbers, but the tensor has rank " +
                                                  std::to_string(dims.size()));
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (index[d] >= dims[d])
@@ -49,14 +49,14 @@ Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std:
   return element;
 }
 
-// A bit rules out most entries that are not among the wanted ones.
+// The keys of the wanted indices. A bitmap rules most other entries out.
 class WantedKeys {
  public:
   void add(std::uint64_t key, std::size_t which) {
     perhaps_.set(key % perhaps_.size());
     wanted_[key].push_back(which);
   }
-  // Which of the indices have this key.
+  // The indices that have this key.
   std::span<const std::size_t> find(std::uint64_t key) const {
     if (!perhaps_[key % perhaps_.size()]) return {};
     const auto found = wanted_.find(key);
@@ -83,8 +83,8 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
       for (const std::size_t i : wanted->find(run.keys[entry])) {
         if (elements[i].offset)
           return fail(ErrorCode::refused, "COO entry " + std::to_string(run[entry].position) +
-                                              " has the index of another entry: the element "
-                                              "has several values");
+                                              " has the same index as another entry, so the "
+                                              "element has several values");
         BTF_ASSIGN(elements[i], read_stream(source, tensor.coo->values_offset, run[entry].position,
                                             *tensor.dtype));
       }
@@ -178,7 +178,7 @@ Status StoredElements::read_shuffled(const Block& block, std::uint64_t first, st
   std::array<const std::byte*, sizeof(std::uint64_t)> planes{};
   for (std::uint64_t k = 0; k < width_; ++k) planes[k] = bytes + k * count;
   const std::uint64_t block_at = offset_ + block.first * width_;
-  // The planes of a block that is wanted whole are contiguous in the file too.
+  // The planes of a whole block are contiguous in the file as well.
   if (count == block.count) {
     BTF_TRY(source_.read_at(block_at, std::span(bytes, count * width_)));
   } else {
@@ -198,7 +198,7 @@ std::uint64_t StoredElements::place(std::uint64_t element) const {
 
 namespace {
 
-// A part of one dim that both sides reach with plain strides.
+// A part of a dim with plain strides on both sides.
 struct DimPiece {
   std::uint64_t source_base = 0;
   std::uint64_t target_base = 0;
@@ -208,14 +208,13 @@ struct DimPiece {
 // One side's view of one dim.
 struct DimMap {
   std::uint64_t stride = 0;
-  std::uint64_t lanes = 1;  // 1: not split
+  std::uint64_t lanes = 1;  // 1 if not split
   std::uint64_t lane_stride = 0;
 
   std::uint64_t offset(std::uint64_t i) const {
     return lanes == 1 ? i * stride : i / lanes * stride + i % lanes * lane_stride;
   }
-  // Stride of steps of `step` indices, when all of them stay on one side of a block's border or
-  // all cross whole blocks.
+  // The stride of `step` indices, if all steps stay inside a block or all are whole blocks.
   std::uint64_t step_stride(std::uint64_t step) const {
     if (lanes == 1) return step * stride;
     return step >= lanes ? step / lanes * stride : step * lane_stride;
@@ -228,10 +227,10 @@ DimMap dim_map(const Mapping& mapping, std::uint32_t dim) {
   return {mapping.strides[dim], 1, 0};
 }
 
-// Cuts a dim that is split on a side into pieces. With lanes a and b: whole periods of lcm(a, b)
-// first, then the rest, each cut at every border of either side. When the smaller divides the
-// larger, as in every named layout, the borders inside a period are one more axis and not one more
-// piece.
+// Cuts a dim that is split on at least one side into pieces. With a and b lanes these are whole
+// periods of lcm(a, b), and the rest, each cut at every block boundary of either side. If one
+// number divides the other, as in all named layouts, the boundaries inside a period are an
+// additional axis instead of additional pieces.
 class DimCutter {
  public:
   DimCutter(std::uint64_t count, const DimMap& source, const DimMap& target)
@@ -253,7 +252,7 @@ class DimCutter {
  private:
   struct Step {
     std::uint64_t count;
-    std::uint64_t indices;  // logical indices from one to the next
+    std::uint64_t indices;  // logical indices per step
   };
 
   bool nested() const { return period_ == std::max(source_.lanes, target_.lanes); }
@@ -366,7 +365,7 @@ class CanonicalEntries final : public CooSource {
   Result<CooRun> next_run() override {
     BTF_TRY(fill());
     if (run_.count == 0) return run_;
-    const std::uint64_t single = run_.followed_by_its_like(at_);
+    const std::uint64_t single = run_.first_duplicate(at_);
     if (single > at_) {
       const CooRun singles = run_.sub(at_, single - at_);
       at_ = single;
@@ -391,7 +390,7 @@ class CanonicalEntries final : public CooSource {
     return {};
   }
 
-  // The next entry and those of the same key behind it.
+  // Takes the next entry and all that have the same key.
   Result<CooEntry> take_one() {
     CooEntry entry = run_[at_++];
     code_bytes_ = run_.code_bytes;
@@ -417,7 +416,7 @@ class CanonicalEntries final : public CooSource {
   std::unique_ptr<CooSource> entries_;
   Duplicates duplicates_;
   CooRun run_;
-  std::uint64_t at_ = 0;  // in it
+  std::uint64_t at_ = 0;  // index into run_
   CooEntry kept_;
   std::uint64_t code_bytes_ = 0;
 };
@@ -484,7 +483,7 @@ PlaceKey row_major_key(const Dims& dims) { return {row_major(dims)}; }
 
 PlaceKey storage_key(const StridedLayout& storage) { return {{storage.strides, storage.split}}; }
 
-std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index) {
+std::uint64_t linear_key(std::span<const std::uint64_t> dims, std::span<const std::uint64_t> index) {
   std::uint64_t key = 0;
   for (std::size_t d = 0; d < dims.size(); ++d) key = key * dims[d] + index[d];
   return key;
@@ -501,10 +500,10 @@ Dims index_of(const Dims& dims, std::uint64_t key) {
 
 CooKey edited_key(const EditChain& edits, CooKey key) {
   if (edits.empty()) return key;
-  return [edits, key = std::move(key), index = Dims(), room = Dims()](
+  return [edits, key = std::move(key), index = Dims(), scratch = Dims()](
              std::span<const std::uint64_t> source) mutable -> std::optional<std::uint64_t> {
     index.assign(source.begin(), source.end());
-    return edits.place(index, room) ? key(index) : std::nullopt;
+    return edits.place(index, scratch) ? key(index) : std::nullopt;
   };
 }
 

@@ -1,5 +1,5 @@
-// Elements of single records, and the plan: two layouts of one shape, solved into loops over
-// strides.
+// Elements of single records; the plan, which turns two layouts of one shape into strided loops;
+// COO entries as streams.
 #pragma once
 
 #include <algorithm>
@@ -24,35 +24,31 @@
 
 namespace btf {
 
-// Checks shared by operations on single records.
-
-// Refuses a record whose dtype or layout is unknown.
+// Fails if the dtype or the layout of the record is unknown.
 Status check_known(const TensorInfo& record);
 
 Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorInfo& tensor,
                                          std::span<const Dims> indices);
 
-// The elements of a dense tensor by their number in the stored array, whole, whatever the layout
-// did to their bytes.
-
-// For types of 8 bits and more. Not for several threads at once. The source outlives it.
+// Reads elements of 8 bits or more of a dense tensor by their index in the stored array, also if
+// their bytes are shuffled. Not thread-safe. The source must outlive it.
 class StoredElements {
  public:
-  // As they stand from byte `offset` on.
+  // Elements that are stored without shuffling from byte `offset` on.
   StoredElements(const ByteSource& source, std::uint64_t offset, DType dtype);
-  // Those of a dense record.
+  // The elements of a dense record.
   StoredElements(const ByteSource& source, const TensorInfo& record);
 
   Status read(std::uint64_t first, std::uint64_t count, std::byte* out);
 
-  // Where they are in memory as they are; nullptr: they have to be read.
+  // Their address if they are in memory in this form; nullptr if they have to be read.
   const std::byte* held(std::uint64_t first, std::uint64_t count) const;
 
-  // The byte of the source where an element stands; of a shuffled one its lowest byte does.
+  // The offset of an element in the source; of a shuffled one, that of its lowest byte.
   std::uint64_t place(std::uint64_t element) const;
 
  private:
-  // The block that an element is in: its first element, and the number of elements.
+  // A block of shuffled elements.
   struct Block {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
@@ -64,15 +60,12 @@ class StoredElements {
   const ByteSource& source_;
   std::uint64_t offset_;
   std::uint64_t width_;
-  std::uint64_t block_ = 0;     // elements; 0: not shuffled
-  std::uint64_t elements_ = 0;  // in all; shuffled ones
+  std::uint64_t block_ = 0;     // elements of a block; 0 if not shuffled
+  std::uint64_t elements_ = 0;  // of the record, if shuffled
   Buffer planes_;
 };
 
-// The plan: two arrangements of the same logical elements become boxes of plain strided loops,
-// without tails or divisions, folded where both sides are contiguous. Kernels run its tiles.
-
-// How a logical index becomes an offset in elements; the strides of a StridedLayout without its
+// How a logical index becomes an offset in elements: the strides of a StridedLayout without its
 // shape.
 struct Mapping {
   Dims strides;
@@ -89,25 +82,26 @@ struct PlanAxis {
   bool operator==(const PlanAxis&) const = default;
 };
 
-// A box of elements: the loops over `axes`, outermost first, the target's smallest stride last.
-// No axes: one element. Neighbouring axes that run on in both sides are one axis.
+// Loops over `axes`, outermost first, with the target's smallest stride last; without axes, one
+// element. Adjacent axes that are contiguous on both sides are merged.
 struct Region {
   std::uint64_t source_base = 0;
   std::uint64_t target_base = 0;
   std::vector<PlanAxis> axes;
 };
 
-// Covers every index below `counts` exactly once. A split dim whose count is no multiple of the
-// lanes gives a region of its own for the rest. Empty when a count is 0.
+// The plan: two arrangements of the same elements become plain strided loops without divisions.
+// Covers every index below `counts` exactly once. If the count of a split dim is not a multiple of
+// the lanes, the rest is a separate region. Empty if a count is 0.
 std::vector<Region> make_plan(std::span<const std::uint64_t> counts, const Mapping& source,
                               const Mapping& target);
 
-// A region as two-dimensional tiles: the inner axis is the target's innermost, the outer one the
-// source's innermost of the others, and the loops are what is left.
+// A region as two-dimensional tiles, which a kernel runs at once. The inner axis is the target's
+// innermost, and the outer one, of the other axes, the source's innermost.
 struct Tiling {
   PlanAxis inner{1, 1, 1};
   PlanAxis outer{1, 1, 1};
-  std::vector<PlanAxis> loops;  // outermost first
+  std::vector<PlanAxis> loops;  // the remaining axes, outermost first
 };
 
 Tiling tile_region(const Region& region);
@@ -135,21 +129,19 @@ void for_each_tile(const Region& region, const Tiling& tiling, Run&& run) {
   }
 }
 
-// COO records as sorted streams. A record may hold its entries in any order; here they come in the
-// order of a key, and memory stays bounded: what does not fit is sorted by way of a temporary file.
-// They come in runs; CooEntries takes them one by one.
-
+// An entry of a COO record. Entries are streamed in runs, in the order of the file or sorted by a
+// key, in bounded memory: if necessary they are sorted in a temporary file.
 struct CooEntry {
   std::uint64_t key = 0;
   std::uint64_t position = 0;  // in the file
   std::uint64_t code = 0;      // the value's bits
 };
 
-// From the entry's index, one number per dim, to what it is sorted by; nothing: it is left out.
+// Maps an entry's index to the key that it is sorted by; unset to leave the entry out.
 using CooKey = std::function<std::optional<std::uint64_t>(std::span<const std::uint64_t> index)>;
 
-// By strides: the row-major number, or the offset in a stored array. Keys of a file's entries are
-// computed much faster by strides than by a function.
+// A key by strides: the row-major index, or the offset in a stored array. It is computed much
+// faster than a key by any other function.
 struct PlaceKey {
   Mapping mapping;
 
@@ -168,14 +160,14 @@ struct PlaceKey {
 PlaceKey row_major_key(const Dims& dims);
 PlaceKey storage_key(const StridedLayout& storage);
 
-// Entries side by side, in the order in which a source has them.
+// Consecutive entries of a source.
 struct CooRun {
   std::uint64_t count = 0;
   const std::uint64_t* keys = nullptr;
   const std::byte* codes = nullptr;          // `code_bytes` each
   std::uint64_t code_bytes = 0;              // DTypeInfo::buffer_bytes()
-  std::uint64_t position = 0;                // of the first in the file
-  const std::uint64_t* positions = nullptr;  // of each; nullptr: they follow the first
+  std::uint64_t position = 0;                // of the first entry in the file
+  const std::uint64_t* positions = nullptr;  // of each entry; nullptr if they are consecutive
 
   CooEntry operator[](std::uint64_t i) const {
     CooEntry entry{keys[i], positions != nullptr ? positions[i] : position + i, 0};
@@ -188,9 +180,9 @@ struct CooRun {
   }
   const std::byte* code(std::uint64_t i) const { return codes + i * code_bytes; }
 
-  // The first of the entries from `from` on whose key the next one has too. The last one may have
-  // its like in the run behind.
-  std::uint64_t followed_by_its_like(std::uint64_t from) const {
+  // The first entry from `from` on that has the same key as the next one; otherwise the last entry,
+  // whose key may occur again in the next run.
+  std::uint64_t first_duplicate(std::uint64_t from) const {
     const std::uint64_t* const end = keys + count - 1;
     return static_cast<std::uint64_t>(
         std::mismatch(keys + from, end, keys + from + 1, std::not_equal_to<>{}).first - keys);
@@ -200,13 +192,13 @@ struct CooRun {
 class CooSource {
  public:
   virtual ~CooSource() = default;
-  // Nothing, a run without entries, after the last entry. Ascending by key, entries of one key by
-  // position. Valid until the next call. Entries before one that is an error come first.
+  // The next entries, ascending by key and then by position, valid until the next call; an empty
+  // run after the last entry. Entries before an invalid one are returned before its error is.
   virtual Result<CooRun> next_run() = 0;
   virtual Status rewind() = 0;
 };
 
-// At most so many entries are collected for a run; one that is read from a file may have more.
+// The most entries that are collected for a run; one that is read from a file may have more.
 inline constexpr std::uint64_t kCooRun = 1024;
 
 // Collects entries for a run.
@@ -225,14 +217,15 @@ class CooBatch {
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint64_t> positions_;
-  std::vector<std::uint64_t> codes_;  // room for those of any dtype
+  std::vector<std::uint64_t> codes_;  // large enough for any dtype
 };
 
-// The same one by one. Nothing after the last.
+// Reads entries one by one.
 class CooEntries {
  public:
   explicit CooEntries(std::unique_ptr<CooSource> source) : source_(std::move(source)) {}
 
+  // Unset after the last entry.
   Result<std::optional<CooEntry>> next();
 
  private:
@@ -241,12 +234,12 @@ class CooEntries {
   std::uint64_t at_ = 0;
 };
 
-// Puts entries into an array, stretch by stretch from front to back: their keys are offsets in it.
+// Stores entries into an array, whose offsets are their keys, part by part from front to back.
 class CooFiller {
  public:
   explicit CooFiller(std::unique_ptr<CooSource> source) : source_(std::move(source)) {}
 
-  // Those with keys from `first` on and below `first` + `count`; returns how many.
+  // Stores the entries with keys in [first, first + count); returns their number.
   Result<std::uint64_t> fill(std::uint64_t first, std::uint64_t count, std::byte* codes);
 
  private:
@@ -255,16 +248,16 @@ class CooFiller {
   std::uint64_t at_ = 0;
 };
 
-// One entry a key. Sums need the target's dtype (convert/tensor/coo.h) and are refused here, as an
-// error like any other duplicate.
+// One entry for each key. Sums of duplicates depend on the target's dtype as well and are made
+// in convert/tensor/coo.h; here Duplicates::sum fails as Duplicates::error does.
 std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
                                              Duplicates duplicates = Duplicates::error);
 
-// Row-major number of an index, and back.
-std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index);
+// The row-major number of an index, and the index of a number.
+std::uint64_t linear_key(std::span<const std::uint64_t> dims, std::span<const std::uint64_t> index);
 Dims index_of(const Dims& dims, std::uint64_t key);
 
-// `key` sees where the edits put an index of the record.
+// Applies the edits to an index of the record, and `key` to the result.
 CooKey edited_key(const EditChain& edits, CooKey key);
 
 }  // namespace btf

@@ -24,7 +24,7 @@
 namespace btf {
 namespace {
 
-// The array of these dims without gaps. The product of those that are not 0 fits 64 bits.
+// A row-major array without gaps. The product of the dims that are not 0 must fit 64 bits.
 StridedLayout row_major_array(const Dims& dims) {
   StridedLayout storage;
   storage.dims = dims;
@@ -59,7 +59,7 @@ void change_axis(StridedLayout& storage, std::size_t dim, AxisPart from, const S
     if (axis.dim == dim && axis.part == from) axis = to;
 }
 
-// `place` has the new number of each dim; nothing: it has one index, and is dropped.
+// `place` has the new number of each dim; unset for a dim with one index that is dropped.
 void renumber(StridedLayout& storage, const std::vector<std::optional<std::uint32_t>>& place) {
   std::erase_if(storage.axes,
                 [&](const StorageAxis& axis) { return !place[axis.dim].has_value(); });
@@ -68,7 +68,7 @@ void renumber(StridedLayout& storage, const std::vector<std::optional<std::uint3
     storage.split.reset();
   else if (storage.split)
     storage.split->dim = *place[storage.split->dim];
-  // Vectors are of whole layouts.
+  // Only the layout of a whole record has vectors.
   storage.components = 1;
   storage.vectorized_dim = -1;
 }
@@ -90,13 +90,13 @@ void pick_plain(EditedView& view, std::size_t dim, const Pick& pick) {
               {pick.count, storage.strides[dim], static_cast<std::uint32_t>(dim), AxisPart::whole});
 }
 
-// Picks from a split dim: all in one block, the same lane of every so many blocks, or every so many
-// lanes of all blocks, from any on; or more closely than there are blocks. Anything else is left to
-// another view.
+// Picks indices of a split dim that are all in one block, are the same lane of regularly spaced
+// blocks, or are less than a block apart. Returns false for anything else, which takes another
+// view.
 bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
   StridedLayout& storage = view.storage;
-  pick.first = std::exchange(view.lead, 0) + pick.first * view.pace;
-  pick.step *= std::exchange(view.pace, 1);
+  pick.first = std::exchange(view.split_offset, 0) + pick.first * view.split_step;
+  pick.step *= std::exchange(view.split_step, 1);
   const std::uint64_t lanes = storage.split->lanes;
   const auto from_lane = [&](std::uint64_t lane) {
     return view.base + pick.first / lanes * storage.strides[dim] +
@@ -115,11 +115,11 @@ bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
   } else if (pick.step % lanes == 0) {
     plain(AxisPart::blocks, storage.strides[dim] * (pick.step / lanes));
   } else if (pick.step < lanes) {
-    // Lanes of a block are as far apart as strides can say, and what is left goes over blocks.
+    // The lanes take the part of the step that divides them; split_step is the rest.
     const std::uint64_t apart = lanes % pick.step == 0 ? pick.step : 1;
     base = from_lane(pick.first % apart);
-    view.lead = pick.first % lanes / apart;
-    view.pace = pick.step / apart;
+    view.split_offset = pick.first % lanes / apart;
+    view.split_step = pick.step / apart;
     Split& split = *storage.split;
     split.lanes = lanes / apart;
     split.lane_stride *= apart;
@@ -127,7 +127,7 @@ bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
     change_axis(storage, dim, AxisPart::lanes,
                 {split.lanes, split.lane_stride, number, AxisPart::lanes});
     change_axis(storage, dim, AxisPart::blocks,
-                {ceil_div(view.lead + (pick.count - 1) * view.pace + 1, split.lanes),
+                {ceil_div(view.split_offset + (pick.count - 1) * view.split_step + 1, split.lanes),
                  storage.strides[dim], number, AxisPart::blocks});
   } else {
     return false;
@@ -136,18 +136,18 @@ bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
   return true;
 }
 
-// Each of these returns false where strides cannot say it, and may leave anything in the view then.
+// Each apply() returns false if strides cannot describe the result; the view is then unusable.
 bool apply(EditedView& view, const EditStep& step, const EditStep::Select& select) {
   std::vector<std::optional<std::uint32_t>> place(step.from.size());
-  std::vector<bool> mirrored;
+  std::vector<bool> reversed;
   for (std::size_t d = 0; d < step.from.size(); ++d) {
     const SlicedDim& dim = select.dims[d];
     if (dim.keep) {
-      place[d] = static_cast<std::uint32_t>(mirrored.size());
-      mirrored.push_back(false);
+      place[d] = static_cast<std::uint32_t>(reversed.size());
+      reversed.push_back(false);
     }
     if (dim.step == 1 && dim.count == step.from[d]) {
-      if (dim.keep) mirrored.back() = view.mirrored[d];
+      if (dim.keep) reversed.back() = view.reversed[d];
       continue;
     }
     bool backwards = dim.step < 0;
@@ -155,7 +155,7 @@ bool apply(EditedView& view, const EditStep& step, const EditStep::Select& selec
         backwards ? 0 - static_cast<std::uint64_t>(dim.step) : static_cast<std::uint64_t>(dim.step);
     Pick pick{dim.start, apart, dim.count};
     if (backwards) pick.first -= (dim.count - 1) * apart;
-    if (view.mirrored[d]) {
+    if (view.reversed[d]) {
       pick.first = step.from[d] - 1 - pick.last();
       backwards = !backwards;
     }
@@ -165,7 +165,7 @@ bool apply(EditedView& view, const EditStep& step, const EditStep::Select& selec
       return false;
     view.storage.dims[d] = dim.count;
     if (backwards && dim.count > 1 && is_split(view.storage, d)) return false;
-    if (dim.keep) mirrored.back() = backwards && dim.count > 1;
+    if (dim.keep) reversed.back() = backwards && dim.count > 1;
   }
   renumber(view.storage, place);
   Dims strides;
@@ -173,20 +173,21 @@ bool apply(EditedView& view, const EditStep& step, const EditStep::Select& selec
     if (place[d]) strides.push_back(view.storage.strides[d]);
   view.storage.strides = std::move(strides);
   view.storage.dims = step.to;
-  view.mirrored = std::move(mirrored);
+  view.reversed = std::move(reversed);
   return true;
 }
 
 bool apply(EditedView& view, const EditStep&, const EditStep::Order& order) {
   view.storage = permuted(view.storage, order.order);
-  std::vector<bool> mirrored;
-  for (const std::uint32_t dim : order.order) mirrored.push_back(view.mirrored[dim]);
-  view.mirrored = std::move(mirrored);
+  std::vector<bool> reversed;
+  for (const std::uint32_t dim : order.order) reversed.push_back(view.reversed[dim]);
+  view.reversed = std::move(reversed);
   return true;
 }
 
-// As NumPy finds out whether a reshape needs a copy: dims fall into groups of the same product, and
-// in a group that changes the old ones must lie one inside the other without gaps.
+// Finds out, by NumPy's method, whether a reshape needs a copy: dims are grouped so that the
+// products are the same before and after, and the old dims of a group that changes must be
+// contiguous.
 class Reshaper {
  public:
   Reshaper(EditedView& view, const EditStep& step)
@@ -195,7 +196,7 @@ class Reshaper {
         to_(step.to),
         place_(from_.size()),
         strides_(to_.size(), 0),
-        mirrored_(to_.size(), false) {}
+        reversed_(to_.size(), false) {}
 
   bool run() {
     std::size_t from = 0;
@@ -228,14 +229,14 @@ class Reshaper {
     if (from_end - from == 1 && to_end - to == 1) {
       place_[from] = static_cast<std::uint32_t>(to);
       strides_[to] = view_.storage.strides[from];
-      mirrored_[to] = view_.mirrored[from];
+      reversed_[to] = view_.reversed[from];
       return true;
     }
-    std::optional<std::uint64_t> run;  // what the next dim outwards must step by
+    std::optional<std::uint64_t> run;  // the stride that the next dim outwards must have
     std::uint64_t stride = 1;          // of the innermost dim
     for (std::size_t d = from_end; d-- > from;) {
       if (from_[d] == 1) continue;
-      if (is_split(view_.storage, d) || view_.mirrored[d]) return false;
+      if (is_split(view_.storage, d) || view_.reversed[d]) return false;
       if (!run) run = stride = view_.storage.strides[d];
       if (view_.storage.strides[d] != *run) return false;
       run = *run * from_[d];
@@ -256,7 +257,7 @@ class Reshaper {
     std::ranges::stable_sort(storage.axes, std::ranges::greater{}, &StorageAxis::stride);
     storage.strides = std::move(strides_);
     storage.dims = to_;
-    view_.mirrored = std::move(mirrored_);
+    view_.reversed = std::move(reversed_);
   }
 
   EditedView& view_;
@@ -264,7 +265,7 @@ class Reshaper {
   const Dims& to_;
   std::vector<std::optional<std::uint32_t>> place_;
   Dims strides_;
-  std::vector<bool> mirrored_;
+  std::vector<bool> reversed_;
   std::vector<StorageAxis> added_;
 };
 
@@ -278,21 +279,23 @@ bool apply(EditedView& view, const EditStep& step) {
 
 }  // namespace
 
-bool EditedView::mirrors() const { return std::ranges::find(mirrored, true) != mirrored.end(); }
+bool EditedView::has_reversed_dims() const {
+  return std::ranges::find(reversed, true) != reversed.end();
+}
 
 StridedLayout EditedView::whole_storage() const {
   StridedLayout all = storage;
   if (by_strides()) return all;
   std::uint64_t& dim = all.dims[all.split->dim];
-  dim = lead + (dim - 1) * pace + 1;
+  dim = split_offset + (dim - 1) * split_step + 1;
   return all;
 }
 
 std::uint64_t buffers_of(std::span<const EditedView> views) {
-  // Between two views boxes may take twice their elements, for blocks and padding around them.
+  // Between two views, a box may take twice its elements, including blocks and padding around them.
   std::uint64_t buffers = 3 * views.size() - 2;
   for (const EditedView& view : views)
-    buffers += (view.mirrors() ? 2U : 0U) + (view.by_strides() ? 0 : 2 * view.pace);
+    buffers += (view.has_reversed_dims() ? 2U : 0U) + (view.by_strides() ? 0 : 2 * view.split_step);
   return buffers;
 }
 
@@ -315,7 +318,7 @@ std::vector<EditedView> edited_views(const StridedLayout& storage, const EditCha
 
 namespace {
 
-// The entries' keys are offsets in `storage`.
+// Reads COO entries whose keys are offsets in `storage`.
 class CooReader final : public SlabReader {
  public:
   CooReader(std::unique_ptr<CooSource> entries, StridedLayout storage, DType dtype)
@@ -355,8 +358,8 @@ namespace {
 
 constexpr std::uint64_t kBoxBytes = 4U << 20;
 
-// From runs shorter than this, boxes are worth more memory: the runs get longer with them, and what
-// stands between them is read less often.
+// If runs are shorter than this, larger boxes are worth their memory: the runs get longer, and the
+// bytes between them are read less often.
 constexpr std::uint64_t kLongRun = 2U << 10;
 
 SlabGrid choose_grid(const StridedLayout& storage, const StridedLayout& linear, std::uint64_t bytes,
@@ -366,7 +369,7 @@ SlabGrid choose_grid(const StridedLayout& storage, const StridedLayout& linear, 
     return choose_slabs(from, {&linear, bytes},
                         {.bytes = std::min(limit, most), .target_contiguous = true});
   };
-  if (storage.strides == linear.strides && !storage.split) return grid(kStraightSlab);
+  if (storage.strides == linear.strides && !storage.split) return grid(kLinearSlab);
   SlabGrid slabs = grid(kBoxBytes);
   const bool short_runs = slabs.count() > 0 && run_bytes(from, slabs.box(0)) < kLongRun;
   return short_runs ? grid(most) : slabs;
@@ -405,7 +408,7 @@ Result<LinearSlabs> LinearSlabs::open(const ByteSource& source, const TensorInfo
   const std::uint64_t all = linear.storage_elements * bytes;
   const unsigned most = record.coo ? 1 : std::min(most_workers, worker_count(execution, all, all));
   SlabGrid grid =
-      choose_grid(storage, linear, bytes, most_slab_bytes(execution, most) * 2 / (buffers + 1));
+      choose_grid(storage, linear, bytes, max_slab_bytes(execution, most) * 2 / (buffers + 1));
   const auto workers = static_cast<unsigned>(std::clamp<std::uint64_t>(grid.count(), 1, most));
   auto state = std::make_shared<State>(State{.source = source,
                                              .record = record,
@@ -451,7 +454,7 @@ Result<LinearWalk> LinearWalk::open(const ByteSource& source, const TensorInfo& 
 
 Status LinearWalk::rewind() {
   slab_ = 0;
-  // Only entries of a COO record come in one order.
+  // The entries of a COO record can only be read in order.
   return slabs_.state_->record.coo ? slabs_.open_readers() : Status{};
 }
 
@@ -463,8 +466,8 @@ Result<std::optional<LinearSlab>> LinearWalk::next() {
 
 namespace {
 
-// The most bytes that one read of runs takes beside the run itself: blocks and padding around it.
-constexpr std::uint64_t kMinRoom = 256U << 10;
+// The bytes that a read may take at least, for the run and the blocks and padding around it.
+constexpr std::uint64_t kMinReadBytes = 256U << 10;
 
 std::uint64_t product(std::span<const std::uint64_t> dims) {
   std::uint64_t count = 1;
@@ -472,7 +475,7 @@ std::uint64_t product(std::span<const std::uint64_t> dims) {
   return count;
 }
 
-// The elements of a view in row-major order: a run of them is a few boxes of the view.
+// The elements of a view in row-major order. A run of them consists of a few boxes of the view.
 class RowMajorRuns final : public ElementRuns {
  public:
   RowMajorRuns(std::unique_ptr<SlabReader> boxes, StridedLayout storage, DType dtype)
@@ -487,7 +490,7 @@ class RowMajorRuns final : public ElementRuns {
   }
 
   Status read(std::uint64_t first, std::uint64_t count, std::byte* out) override {
-    room_ = std::max(kMinRoom, 2 * count * bytes_);
+    max_bytes_ = std::max(kMinReadBytes, 2 * count * bytes_);
     for (std::size_t d = 0; d < index_.size(); ++d) {
       index_[d] = first / inner_[d];
       first %= inner_[d];
@@ -506,8 +509,8 @@ class RowMajorRuns final : public ElementRuns {
   }
 
  private:
-  // The largest box that begins at index_, has at most `count` elements and is a run of them, and
-  // that the room is enough for. Moves index_ behind it.
+  // The largest box that begins at index_ and is a run of at most `count` elements, within
+  // max_bytes_. Moves index_ to its end.
   Box next_box(std::uint64_t count) {
     std::size_t d = 0;
     while (d < inner_.size() && (inner_[d] > count || !begins(d))) ++d;
@@ -521,9 +524,10 @@ class RowMajorRuns final : public ElementRuns {
       for (;; n /= 2) {
         for (std::size_t k = 0; k < inner_.size(); ++k)
           box.hi[k] = k < d ? index_[k] + 1 : k == d ? index_[k] + n : storage_.dims[k];
-        if (n == 1 || footprint(storage_, box).elements * bytes_ <= room_) break;
+        if (n == 1 || footprint(storage_, box).elements * bytes_ <= max_bytes_) break;
       }
-      if (n > 1 || d + 1 == inner_.size() || footprint(storage_, box).elements * bytes_ <= room_) {
+      if (n > 1 || d + 1 == inner_.size() ||
+          footprint(storage_, box).elements * bytes_ <= max_bytes_) {
         advance(d, n);
         return box;
       }
@@ -531,7 +535,7 @@ class RowMajorRuns final : public ElementRuns {
     return box;  // of rank 0
   }
 
-  // Do all dims inside dim d begin at 0?
+  // Returns true if the indices of all dims inside dim d are 0.
   bool begins(std::size_t d) const {
     return std::all_of(index_.begin() + static_cast<std::ptrdiff_t>(d) + 1, index_.end(),
                        [](std::uint64_t i) { return i == 0; });
@@ -550,67 +554,61 @@ class RowMajorRuns final : public ElementRuns {
   DType dtype_;
   std::uint64_t bytes_;
   Dims index_;
-  Dims inner_;  // elements of one index
-  std::uint64_t room_ = 0;
+  Dims inner_;  // elements for one index of each dim
+  std::uint64_t max_bytes_ = 0;
 };
 
-template <std::size_t kBytes>
-void copy_backwards(const std::byte* first, std::uint64_t stride, std::uint64_t n, std::byte* out) {
+template <std::size_t kBytes, bool kBackwards>
+void copy_elements(const std::byte* first, std::uint64_t stride, std::uint64_t n, std::byte* out) {
   for (std::uint64_t i = 0; i < n; ++i)
-    std::memcpy(out + (n - 1 - i) * kBytes, first + i * stride * kBytes, kBytes);
-}
-
-template <std::size_t kBytes>
-void copy_forwards(const std::byte* first, std::uint64_t stride, std::uint64_t n, std::byte* out) {
-  for (std::uint64_t i = 0; i < n; ++i)
-    std::memcpy(out + i * kBytes, first + i * stride * kBytes, kBytes);
+    std::memcpy(out + (kBackwards ? n - 1 - i : i) * kBytes, first + i * stride * kBytes, kBytes);
 }
 
 using CopyFn = void (*)(const std::byte* first, std::uint64_t stride, std::uint64_t n,
                         std::byte* out);
 
 // By the binary logarithm of an element's bytes.
-constexpr CopyFn kBackwards[] = {copy_backwards<1>, copy_backwards<2>, copy_backwards<4>,
-                                 copy_backwards<8>};
-constexpr CopyFn kForwards[] = {copy_forwards<1>, copy_forwards<2>, copy_forwards<4>,
-                                copy_forwards<8>};
+constexpr CopyFn kBackwards[] = {copy_elements<1, true>, copy_elements<2, true>,
+                                 copy_elements<4, true>, copy_elements<8, true>};
+constexpr CopyFn kForwards[] = {copy_elements<1, false>, copy_elements<2, false>,
+                                copy_elements<4, false>, copy_elements<8, false>};
 
-// Boxes with some dims turned round.
+// Boxes with some dims reversed.
 class ReversedDimsReader final : public SlabReader {
  public:
   ReversedDimsReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
       : boxes_(std::move(boxes)),
         dims_(view.storage.dims),
-        mirrored_(view.mirrored),
+        reversed_(view.reversed),
         dtype_(dtype),
         bytes_(info(dtype).buffer_bytes()) {}
 
   Result<SourceSlab> read(const Box& box) override {
-    Box behind = box;
+    Box inner = box;
     for (std::size_t d = 0; d < dims_.size(); ++d) {
-      if (!mirrored_[d]) continue;
-      behind.lo[d] = dims_[d] - box.hi[d];
-      behind.hi[d] = dims_[d] - box.lo[d];
+      if (!reversed_[d]) continue;
+      inner.lo[d] = dims_[d] - box.hi[d];
+      inner.hi[d] = dims_[d] - box.lo[d];
     }
     const Dims counts = box.counts();
-    BTF_ASSIGN(SourceSlab slab, boxes_->read(behind));
+    BTF_ASSIGN(SourceSlab slab, boxes_->read(inner));
     if (slab.mapping.split) slab = in_row_major(slab, counts, dtype_, plain_);
-    std::byte* out = turned_.reserve(product(counts) * bytes_);
-    turn(slab, counts, out);
+    std::byte* out = out_.reserve(product(counts) * bytes_);
+    reverse(slab, counts, out);
     return SourceSlab{out, row_major(counts)};
   }
 
  private:
-  void turn(const SourceSlab& slab, const Dims& counts, std::byte* out) const {
+  void reverse(const SourceSlab& slab, const Dims& counts, std::byte* out) const {
     const Dims& strides = slab.mapping.strides;
     const std::size_t last = counts.size() - 1;
     const auto width = static_cast<std::size_t>(std::countr_zero(bytes_));
-    const CopyFn copy = mirrored_[last] ? kBackwards[width] : kForwards[width];
+    const CopyFn copy = reversed_[last] ? kBackwards[width] : kForwards[width];
     Dims index(counts.size(), 0);
     for (;;) {
       std::uint64_t from = 0;
       for (std::size_t d = 0; d < last; ++d)
-        from += (mirrored_[d] ? counts[d] - 1 - index[d] : index[d]) * strides[d];
+        from += (reversed_[d] ? counts[d] - 1 - index[d] : index[d]) * strides[d];
       copy(slab.data + from * bytes_, strides[last], counts[last], out);
       out += counts[last] * bytes_;
       std::size_t d = last;
@@ -624,56 +622,58 @@ class ReversedDimsReader final : public SlabReader {
 
   std::unique_ptr<SlabReader> boxes_;
   Dims dims_;
-  std::vector<bool> mirrored_;
+  std::vector<bool> reversed_;
   DType dtype_;
   std::uint64_t bytes_;
   Buffer plain_;
-  Buffer turned_;
+  Buffer out_;
 };
 
-// Boxes of a view whose split dim begins inside a block, or takes lanes that go over blocks.
+// Boxes of a view with a split_offset or split_step.
 class SplitOffsetReader final : public SlabReader {
  public:
   SplitOffsetReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
       : boxes_(std::move(boxes)),
-        lead_(view.lead),
-        pace_(view.pace),
+        split_offset_(view.split_offset),
+        split_step_(view.split_step),
         split_(*view.storage.split),
         dtype_(dtype) {}
 
   Result<SourceSlab> read(const Box& box) override {
-    Box behind = box;
-    std::uint64_t& lo = behind.lo[split_.dim];
-    std::uint64_t& hi = behind.hi[split_.dim];
-    lo = lead_ + lo * pace_;
-    hi = lead_ + (hi - 1) * pace_ + 1;
+    Box inner = box;
+    std::uint64_t& lo = inner.lo[split_.dim];
+    std::uint64_t& hi = inner.hi[split_.dim];
+    lo = split_offset_ + lo * split_step_;
+    hi = split_offset_ + (hi - 1) * split_step_ + 1;
     const std::uint64_t lane = lo % split_.lanes;
-    if (pace_ == 1 && (lane == 0 || lane + (hi - lo) <= split_.lanes)) return boxes_->read(behind);
-    // Strides say which lane of which block only from the beginning of a block on.
+    if (split_step_ == 1 && (lane == 0 || lane + (hi - lo) <= split_.lanes))
+      return boxes_->read(inner);
+    // Strides only describe indices from the beginning of a block on.
     lo -= lane;
-    BTF_ASSIGN(SourceSlab slab, boxes_->read(behind));
-    slab = in_row_major(slab, behind.counts(), dtype_, plain_);
+    BTF_ASSIGN(SourceSlab slab, boxes_->read(inner));
+    slab = in_row_major(slab, inner.counts(), dtype_, plain_);
     std::uint64_t& stride = slab.mapping.strides[split_.dim];
     slab.data += lane * stride * info(dtype_).buffer_bytes();
-    stride *= pace_;
+    stride *= split_step_;
     return slab;
   }
 
  private:
   std::unique_ptr<SlabReader> boxes_;
-  std::uint64_t lead_;
-  std::uint64_t pace_;
+  std::uint64_t split_offset_;
+  std::uint64_t split_step_;
   Split split_;
   DType dtype_;
   Buffer plain_;
 };
 
-// `boxes` are of what strides say of the view.
+// The boxes of a view, from those that its strides describe.
 std::unique_ptr<SlabReader> boxes_of(const EditedView& view, std::unique_ptr<SlabReader> boxes,
                                      DType dtype) {
   if (!view.by_strides())
     boxes = std::make_unique<SplitOffsetReader>(std::move(boxes), view, dtype);
-  if (view.mirrors()) boxes = std::make_unique<ReversedDimsReader>(std::move(boxes), view, dtype);
+  if (view.has_reversed_dims())
+    boxes = std::make_unique<ReversedDimsReader>(std::move(boxes), view, dtype);
   return boxes;
 }
 
@@ -696,7 +696,7 @@ std::unique_ptr<SlabReader> edited_reader(const ByteSource& source, const Tensor
 
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 4U << 20;  // between two looks for a cancellation
+constexpr std::uint64_t kPieceBytes = 4U << 20;  // between two checks for cancellation
 
 Status read_blocks(const ByteSource& source, std::uint64_t offset, std::span<std::byte> out,
                    const Execution& execution) {
@@ -713,7 +713,7 @@ Status check_indices(const TensorInfo& tensor, std::span<std::uint64_t> indices)
   const Dims& dims = tensor.dims;
   std::size_t d = 0;
   for (std::size_t i = 0; i < indices.size(); ++i, d = d + 1 == dims.size() ? 0 : d + 1) {
-    // As the file has its bytes.
+    // Little-endian in the file.
     indices[i] = load_little<std::uint64_t>(reinterpret_cast<const std::byte*>(&indices[i]));
     if (indices[i] < dims[d]) continue;
     const std::uint64_t at = tensor.coo->indices_offset + i * sizeof(indices[i]);
@@ -733,7 +733,7 @@ Status read_parts(const TensorFile& file, const TensorInfo& tensor,
   const auto index_count = checked_mul(tensor.coo->nnz, std::uint64_t{tensor.dims.size()});
   const auto value_bytes = stream_bytes(tensor.coo->nnz, info(*tensor.dtype).bits);
   if (index_count != indices.size() || value_bytes != values.size())
-    return fail(ErrorCode::invalid_argument, "the memory is not of the size of the entries");
+    return fail(ErrorCode::invalid_argument, "the memory does not have the size of the entries");
   BTF_TRY(file.check_overlap(tensor));
   BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
   BTF_TRY(

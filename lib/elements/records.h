@@ -1,5 +1,4 @@
-// The elements of a record after its edits: as strides, in boxes, and as a stream in row-major
-// order.
+// The elements of a record after its edits: as strides, in boxes, and in row-major order.
 #pragma once
 
 #include <cstdint>
@@ -18,57 +17,51 @@
 
 namespace btf {
 
-// A stored array after a chain of edits, in strides.
-
-// Elements of an array by strides. Storage and strides of the layout count from element `base` of
-// the array. A mirrored dim, which is never the split one, runs backwards over what the layout
-// says. Index i of the split dim is the layout's index lead + i * pace.
+// Elements of an array by strides. The storage begins at element `base` of the array. A reversed
+// dim, which is never the split one, runs backwards. Index i of the split dim is the layout's index
+// split_offset + i * split_step.
 struct EditedView {
   StridedLayout storage;
   std::uint64_t base = 0;
-  std::uint64_t lead = 0;
-  std::uint64_t pace = 1;
-  std::vector<bool> mirrored;  // for each dim
+  std::uint64_t split_offset = 0;
+  std::uint64_t split_step = 1;
+  std::vector<bool> reversed;  // for each dim
 
-  bool mirrors() const;
-  // Do strides say where every element is?
-  bool by_strides() const { return lead == 0 && pace == 1; }
-  // `storage` with all indices of the split dim, by which elements are found.
+  bool has_reversed_dims() const;
+  // Returns true if the strides of `storage` alone describe every element.
+  bool by_strides() const { return split_offset == 0 && split_step == 1; }
+  // `storage` with the indices of the split dim that are skipped.
   StridedLayout whole_storage() const;
 };
 
-// The first is of the stored array, each other one of the elements of the one before it in
-// row-major order: where strides cannot say what an edit makes of a view, the next view begins.
-// Never empty. Nothing may be read of a view without elements.
+// A stored array after a chain of edits, as at least one view. The first is a view of the stored
+// array. If strides cannot describe the result of an edit, the next view begins: it is a view of
+// the elements of the previous one in row-major order. A view without elements must not be read.
 std::vector<EditedView> edited_views(const StridedLayout& storage, const EditChain& edits);
 
-// How many buffers of the size of a box reading through the views takes; 1 without edits.
+// The number of buffers of the size of a box that reading through the views takes; 1 without edits.
 std::uint64_t buffers_of(std::span<const EditedView> views);
 
-// Boxes of any record, dense or sparse, as its edits leave it.
-
-// A dense record is read through `storage`, its own layout or
-// that permuted, or without regard to it where there are edits. A COO record is read as if it were
-// dense in `storage`: boxes must be contiguous there and come in ascending order, from the first
-// on.
+// Reads boxes of any record after its edits. `storage` is the layout of a dense record, possibly
+// permuted; it is ignored if there are edits. A COO record is read as if it were dense in
+// `storage`: boxes must be contiguous there and be read in ascending order, from the first on.
 Result<std::unique_ptr<SlabReader>> open_slab_reader(
     const ByteSource& source, const TensorInfo& record, const EditChain& edits,
     const StridedLayout& storage, Duplicates duplicates, const Execution& execution);
 
-// Any tensor as its elements in row-major order, whatever its layout.
-
-// `count` elements from the row-major number `first` on; codes of buffer_bytes() each.
+// `count` elements from the row-major index `first` on; each code takes buffer_bytes().
 struct LinearSlab {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   const std::byte* codes = nullptr;
 };
 
-// In slabs, over threads. How many elements a slab has depends on the memory that there may be.
+// The elements of any record after its edits in row-major order, in slabs for several threads. The
+// size of a slab depends on the memory limit.
 class LinearSlabs {
  public:
-  // Slabs of the record after its edits. A COO tensor must have each index once and is read by one
-  // worker, from the first slab to the last. Source and record must outlive it.
+  // A COO tensor must have each index once, and is read by one worker from the first slab to the
+  // last. Source and record must outlive the result.
   static Result<LinearSlabs> open(const ByteSource& source, const TensorInfo& record,
                                   const EditChain& edits, const Execution& execution,
                                   unsigned most_workers = UINT32_MAX);
@@ -89,13 +82,13 @@ class LinearSlabs {
   std::shared_ptr<State> state_;
 };
 
-// As a stream.
+// The same as a stream.
 class LinearWalk {
  public:
   static Result<LinearWalk> open(const ByteSource& source, const TensorInfo& record,
                                  const EditChain& edits, const Execution& execution);
 
-  // Nothing after the last; valid until the next call.
+  // Valid until the next call; unset after the last slab.
   Result<std::optional<LinearSlab>> next();
   Status rewind();
 
@@ -106,10 +99,9 @@ class LinearWalk {
   std::uint64_t slab_ = 0;
 };
 
-// Boxes of a dense record as a chain of edits leaves it.
-
-// The views are edited_views() of the record's storage; boxes are of the last one. Where that has a
-// split dim, a box begins at a block or lies in one. Source and record must outlive the result.
+// Reads boxes of a dense record after a chain of edits. `views` are edited_views() of its storage;
+// boxes are those of the last view. If that has a split dim, a box must begin at a block or be
+// inside one. Source and record must outlive the result.
 std::unique_ptr<SlabReader> edited_reader(const ByteSource& source, const TensorInfo& record,
                                           std::span<const EditedView> views);
 

@@ -18,7 +18,7 @@ struct IndexRange {
   std::uint64_t end = 0;
 };
 
-// The part of a storage axis that the indices [lo, hi) of its dim take.
+// The part of a storage axis that the indices [lo, hi) of its dim occupy.
 IndexRange axis_range(const StridedLayout& storage, const StorageAxis& axis, std::uint64_t lo,
                       std::uint64_t hi) {
   switch (axis.part) {
@@ -32,21 +32,21 @@ IndexRange axis_range(const StridedLayout& storage, const StorageAxis& axis, std
   return {lo, hi == storage.dims[axis.dim] ? axis.extent : hi};
 }
 
-// Elements of a storage axis that a box of `step` indices of its dim takes at most. The last box
-// of a dim has fewer indices, but the padding.
-std::uint64_t most_of_axis(const StridedLayout& storage, const StorageAxis& axis,
-                           std::uint64_t step) {
+// The most elements of a storage axis that a box of `step` indices of its dim occupies. The last
+// box of a dim may have fewer indices, but it also has the padding.
+std::uint64_t max_axis_elements(const StridedLayout& storage, const StorageAxis& axis,
+                                std::uint64_t step) {
   const IndexRange first = axis_range(storage, axis, 0, step);
   if (axis.part != AxisPart::whole || step == storage.dims[axis.dim]) return first.end;
   const std::uint64_t last = (storage.dims[axis.dim] - 1) / step * step;
   return std::max(first.end, axis.extent - last);
 }
 
-// Bytes that a box of `step` indices takes at most.
+// The most bytes that a box of `step` indices occupies.
 Checked step_bytes(const SlabSide& side, const Dims& step) {
   Checked bytes = side.element_bytes;
   for (const StorageAxis& axis : side.storage->axes)
-    bytes = checked_mul(bytes, most_of_axis(*side.storage, axis, step[axis.dim]));
+    bytes = checked_mul(bytes, max_axis_elements(*side.storage, axis, step[axis.dim]));
   return bytes;
 }
 
@@ -108,7 +108,7 @@ class StepChooser {
     });
   }
 
-  // True when the box now spans the whole dim.
+  // Returns true if the box now spans the whole dim.
   bool grow_dim(std::uint32_t dim, std::uint64_t limit) {
     const std::uint64_t before = step_[dim];
     step_[dim] = dims_[dim];
@@ -127,11 +127,11 @@ class StepChooser {
   std::vector<SlabSide> sides_;
   Dims dims_;
   Dims granule_;
-  Dims least_;  // what a box begins with; less than a granule is a part of a block of a source
+  Dims least_;  // the smallest box; it may be less than a granule, inside a block of a source
   Dims step_;
 };
 
-// Outside of the others; one with the outermost of them where it goes on as that does.
+// Adds an outermost loop, merged with the present outermost one if it continues that.
 void add_loop(const Footprint::Loop& loop, std::vector<Footprint::Loop>& loops) {
   if (!loops.empty() && loop.stride == loops.front().stride * loops.front().count)
     loops.front().count *= loop.count;
@@ -139,7 +139,7 @@ void add_loop(const Footprint::Loop& loop, std::vector<Footprint::Loop>& loops) 
     loops.insert(loops.begin(), loop);
 }
 
-// Is all of it without gaps, and within the limit?
+// Returns true if the whole storage is a single run within the limit.
 bool is_small_run(const SlabSide& side, std::uint64_t limit) {
   Checked bytes = side.element_bytes;
   std::uint64_t run = 1;
@@ -215,20 +215,20 @@ std::uint64_t run_bytes(const SlabSide& side, const Box& box) {
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {
   const StridedLayout& storage = *target.storage;
   if (storage.elements() == 0) return SlabGrid(storage, Dims(storage.dims.size(), 1));
-  // One box is best for a tensor that is small on all sides; there are many such tensors.
+  // A fast path for the many tensors that are small on all sides: a single box.
   if (is_small_run(source, limits.bytes) && is_small_run(target, limits.bytes) &&
       (limits.second_source == nullptr || is_small_run(*limits.second_source, limits.bytes)))
     return SlabGrid(storage, storage.dims);
   StepChooser chooser(source, target, limits);
   chooser.grow(target, limits.bytes);
   const std::uint64_t source_run = run_bytes(source, chooser.step());
-  if (limits.target_contiguous || source_run >= limits.least_run)
+  if (limits.target_contiguous || source_run >= limits.min_run)
     return SlabGrid(storage, chooser.step());
 
   const Dims contiguous = chooser.step();
   chooser.reset();
-  // A granule of the last dim is not what makes the source's runs long.
-  const Checked wide = checked_mul(Checked(limits.least_run), limits.last_granule);
+  // Granules of the last dim do not count for the length of the source's runs.
+  const Checked wide = checked_mul(Checked(limits.min_run), limits.last_granule);
   chooser.grow(source, std::min(wide.value_or(limits.bytes), limits.bytes));
   chooser.grow(target, limits.bytes);
   const Dims tile = chooser.step();
@@ -238,8 +238,8 @@ SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const Slab
 
 namespace {
 
-// Runs that begin no further apart than this are read with the gaps between them, which costs less
-// than a read of each.
+// Runs whose beginnings are not farther apart than this are read including the gaps between them,
+// which is faster than a read for each.
 constexpr std::uint64_t kCloseRuns = 8U << 10;
 constexpr std::uint64_t kMaxSpan = 256U << 10;
 
@@ -266,8 +266,8 @@ Status for_each_run(const Footprint& footprint, std::size_t depth, Visit&& visit
   }
 }
 
-// The elements of a file by their numbers in the stored array.
-class FileRuns {
+// The elements of a file by their index in the stored array.
+class FileRuns final : public ElementRuns {
  public:
   FileRuns(const ByteSource& source, std::uint64_t data_offset, StoredElements elements,
            DType dtype)
@@ -276,7 +276,7 @@ class FileRuns {
         elements_(std::move(elements)),
         bits_(info(dtype).bits) {}
 
-  Status read(std::uint64_t first, std::uint64_t count, std::byte* out) {
+  Status read(std::uint64_t first, std::uint64_t count, std::byte* out) override {
     if (bits_ >= 8) return elements_.read(first, count, out);
     const std::uint64_t first_byte = first / 2;
     const std::uint64_t bytes = ceil_div(first + count, 2) - first_byte;
@@ -291,34 +291,19 @@ class FileRuns {
     return {};
   }
 
-  const std::byte* held(std::uint64_t first, std::uint64_t count) const {
+  const std::byte* held(std::uint64_t first, std::uint64_t count) const override {
     return bits_ >= 8 ? elements_.held(first, count) : nullptr;
   }
 
  private:
   const ByteSource& source_;
   std::uint64_t data_offset_;
-  StoredElements elements_;  // of 8 bits and more
+  StoredElements elements_;  // for 8 bits or more
   unsigned bits_;
   Buffer nibbles_;
 };
 
-// Any other elements by their numbers.
-class OtherRuns {
- public:
-  explicit OtherRuns(std::unique_ptr<ElementRuns> runs) : runs_(std::move(runs)) {}
-
-  Status read(std::uint64_t first, std::uint64_t count, std::byte* out) {
-    return runs_->read(first, count, out);
-  }
-
-  static const std::byte* held(std::uint64_t, std::uint64_t) { return nullptr; }
-
- private:
-  std::unique_ptr<ElementRuns> runs_;
-};
-
-// Gathers n runs of `bytes` that stand `stride` bytes apart.
+// Gathers n runs of `bytes` at a distance of `stride` bytes.
 using GatherFn = void (*)(const std::byte* from, std::uint64_t stride, std::uint64_t n,
                           std::uint64_t bytes, std::byte* out);
 
@@ -342,10 +327,10 @@ GatherFn gather_fn(std::uint64_t bytes) {
   return gather_runs<0>;
 }
 
-template <typename Runs>
 class RunReader final : public SlabReader {
  public:
-  RunReader(Runs runs, StridedLayout storage, std::uint64_t base, DType dtype)
+  RunReader(std::unique_ptr<ElementRuns> runs, StridedLayout storage, std::uint64_t base,
+            DType dtype)
       : runs_(std::move(runs)),
         storage_(std::move(storage)),
         base_(base),
@@ -354,7 +339,7 @@ class RunReader final : public SlabReader {
   Result<SourceSlab> read(const Box& box) override {
     Footprint from = footprint(storage_, box);
     if (from.contiguous())
-      if (const std::byte* const held = runs_.held(base_ + from.base, from.elements))
+      if (const std::byte* const held = runs_->held(base_ + from.base, from.elements))
         return SourceSlab{held + from.first * bytes_, std::move(from.packed)};
     std::byte* out = slab_.reserve(from.elements * bytes_);
     if (gathers(from)) {
@@ -373,7 +358,7 @@ class RunReader final : public SlabReader {
   }
 
  private:
-  // Do the runs of the innermost loop stand close together?
+  // Returns true if the runs of the innermost loop are close together.
   bool gathers(const Footprint& from) const {
     if (from.contiguous()) return false;
     const Checked apart = checked_mul(Checked(from.loops.back().stride), bytes_);
@@ -395,10 +380,10 @@ class RunReader final : public SlabReader {
   }
 
   Status read_run(std::uint64_t storage, std::uint64_t count, std::byte* out) {
-    return count == 0 ? Status{} : runs_.read(base_ + storage, count, out);
+    return count == 0 ? Status{} : runs_->read(base_ + storage, count, out);
   }
 
-  Runs runs_;
+  std::unique_ptr<ElementRuns> runs_;
   StridedLayout storage_;
   std::uint64_t base_;
   std::uint64_t bytes_;
@@ -465,7 +450,7 @@ class MemoryReader final : public SlabReader {
   std::uint64_t bytes_;
 };
 
-// The padding of layouts in which that of one dim is all there is, right behind its last index.
+// The padding of a layout with a single padded dim, directly after the dim's last index.
 struct DimPadding {
   std::uint32_t dim = 0;
   std::uint64_t elements = 0;
@@ -528,23 +513,23 @@ class MemoryWriter final : public SlabWriter {
 
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
                                         const StridedLayout& storage, DType dtype) {
-  return std::make_unique<RunReader<FileRuns>>(
-      FileRuns(source, data_offset, StoredElements(source, data_offset, dtype), dtype), storage, 0,
-      dtype);
+  return runs_reader(std::make_unique<FileRuns>(source, data_offset,
+                                                StoredElements(source, data_offset, dtype), dtype),
+                     storage, 0, dtype);
 }
 
 std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
                                           const StridedLayout& storage, std::uint64_t base) {
   const DType dtype = *record.dtype;
-  return std::make_unique<RunReader<FileRuns>>(
-      FileRuns(source, record.data_offset, StoredElements(source, record), dtype), storage, base,
-      dtype);
+  return runs_reader(
+      std::make_unique<FileRuns>(source, record.data_offset, StoredElements(source, record), dtype),
+      storage, base, dtype);
 }
 
 std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs,
                                         const StridedLayout& storage, std::uint64_t base,
                                         DType dtype) {
-  return std::make_unique<RunReader<OtherRuns>>(OtherRuns(std::move(runs)), storage, base, dtype);
+  return std::make_unique<RunReader>(std::move(runs), storage, base, dtype);
 }
 
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,

@@ -433,7 +433,7 @@ Result<CooRun> CastEntries::next_run() {
   BTF_TRY(fill());
   if (run_.count == 0) return run_;
   std::uint64_t single = run_.count;
-  if (work_.options.duplicates == Duplicates::sum) single = run_.followed_by_its_like(at_);
+  if (work_.options.duplicates == Duplicates::sum) single = run_.first_duplicate(at_);
   if (single > at_) {
     const CooRun singles = run_.sub(at_, single - at_);
     at_ = single;
@@ -500,7 +500,7 @@ Status CastEntries::add_up(CooEntry& entry) {
   if (forbidden(job_.policy, one)) {
     BTF_ASSIGN(const Dims index, index_of(entry));
     return fail(ErrorCode::refused, "the COO entries of index " + dims_text(index) + " add up to " +
-                                        sum.text() + ", which" + what_is_lost(one) +
+                                        sum.text() + ", which" + loss_words(one) +
                                         std::string(info(job_.to).name));
   }
   account_.add(one);

@@ -118,7 +118,7 @@ Division divide(const ElementSource& source, const StridedLayout& storage, DType
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
   const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
   // Includes one buffer for the target.
-  const std::uint64_t most_slab = most_slab_bytes(execution, most) * 2 / (source.buffers + 1);
+  const std::uint64_t most_slab = max_slab_bytes(execution, most) * 2 / (source.buffers + 1);
   const SlabSide from{&source.storage, info(source.stored).buffer_bytes()};
   const auto choose = [&](std::uint64_t limit) {
     return choose_slabs(from, {&storage, info(dtype).buffer_bytes()},
@@ -212,7 +212,7 @@ ElementSource record_elements(const TensorConversion& work) {
     elements.noise = true;
     elements.noise_step = (count - 1) / work.options.snr_sample + 1;
   }
-  if (!from_coo && is_straight(work, elements.storage)) elements.slab_bytes = kStraightSlab;
+  if (!from_coo && is_straight(work, elements.storage)) elements.slab_bytes = kLinearSlab;
   elements.open = [work, storage = elements.storage](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.target.edits, storage,
                             work.options.duplicates, work.options.execution);

@@ -47,12 +47,12 @@ class DenseScorer {
     // Sides of equal layout are compared as they are read.
     const bool alike = actual.strides == golden.strides && actual.split == golden.split;
     const std::uint64_t bytes = order.storage_elements * std::max(actual_bytes_, golden_bytes_);
-    // Sides of equal layout are read straight: a slab of each, together kStraightSlab.
-    const std::uint64_t slab_bytes = alike ? kStraightSlab / 2 : 1U << 20;
+    // Sides of equal layout are read straight: a slab of each, together kLinearSlab.
+    const std::uint64_t slab_bytes = alike ? kLinearSlab / 2 : 1U << 20;
     const unsigned most = in_order ? 1 : worker_count(execution_, UINT64_MAX, bytes);
     const SlabGrid grid =
         choose_slabs(slab_side(actual_, actual), slab_side(golden_, order),
-                     {.bytes = std::min(slab_bytes, most_slab_bytes(execution_, most)),
+                     {.bytes = std::min(slab_bytes, max_slab_bytes(execution_, most)),
                       .target_contiguous = in_order,
                       .second_source = &other});
     std::vector<Worker> workers(in_order ? 1 : worker_count(execution_, grid.count(), bytes));

@@ -67,7 +67,7 @@ class EditedRecord {
     if (!record.storage || edited.chain_.empty()) return edited;
     edited.views_ = edited_views(*record.storage, edited.chain_);
     const EditedView& view = edited.views_.front();
-    if (edited.views_.size() > 1 || view.base != 0 || !view.by_strides() || view.mirrors())
+    if (edited.views_.size() > 1 || view.base != 0 || !view.by_strides() || view.has_reversed_dims())
       return edited;
     // Strides express all edits, so it is a record like any other.
     TensorInfo& like = edited.strided_.emplace(record);

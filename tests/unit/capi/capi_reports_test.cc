@@ -173,7 +173,7 @@ TEST_CASE("capi: sets that cannot be compared, and options that are wrong", "[ca
   REQUIRE(report);
   CHECK(btf_report_text(report.get(), "json", nullptr) == nullptr);
   CHECK(std::string(btf_report_error(report.get())) ==
-        "the comparison was not asked for a report as json");
+        "btf_diff_sets() was not called with the format json");
   CHECK(btf_report_text(report.get(), nullptr, nullptr) == nullptr);
   CHECK(btf_report_text(nullptr, "text", nullptr) == nullptr);
   btf_report_free(nullptr);

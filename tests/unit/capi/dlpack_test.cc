@@ -276,7 +276,7 @@ TEST_CASE("dlpack: what cannot be is refused, each in its own words", "[dlpack]"
         "DLPack: the tensor is on a device of type 2, not in the CPU's memory");
   CHECK(with([](Given& g) { g.tensor.ndim = -1; }) == "DLPack: a rank of -1");
   CHECK(with([](Given& g) { g.tensor.ndim = 100000; }) ==
-        "DLPack: the tensor has rank 100000, tensors have at most 255");
+        "DLPack: the tensor has rank 100000, but tensors have at most 255");
   CHECK(with([](Given& g) { g.tensor.shape = nullptr; }) == "DLPack: no shape for rank 2");
   CHECK(with([](Given& g) { g.shape[1] = -3; }) == "DLPack: dim 1 is -3");
   CHECK(with([](Given& g) { g.strides[0] = -1; }) == "DLPack: stride -1 of dim 0 is negative");

@@ -224,7 +224,7 @@ TEST_CASE("file: an error leaves the old output") {
   CHECK(said(refusal("good/mixed.btf", {.tensors = std::vector<std::uint64_t>{4}})) ==
         "there is no tensor 4, the file has 4");
   CHECK(said(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1}}}})) ==
-        "tensor 0: permute names 2 dims, the tensor has rank 4");
+        "tensor 0: permute names 2 dims, but the tensor has rank 4");
   CHECK(said(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1, 2, 2}}}})) ==
         "tensor 0: permute must name every dim from 0 to 3 once");
   CHECK(refusal("odd/coo_duplicate_index.btf", {}).code == btf::ErrorCode::refused);

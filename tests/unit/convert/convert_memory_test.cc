@@ -280,8 +280,8 @@ TEST_CASE("memory: what does not fit together is refused") {
   CHECK(attempt({2, 3}, 6, {2, 3}, 6).empty());
   CHECK(attempt({2, 3}, 6, {3, 2}, 6) == "source and target have different dims");
   CHECK(attempt({2, 3}, 6, {2, 3, 1}, 6) == "source and target have different dims");
-  CHECK(attempt({2, 3}, 5, {2, 3}, 6) == "a buffer is smaller than its layout");
-  CHECK(attempt({2, 3}, 6, {2, 3}, 5) == "a buffer is smaller than its layout");
+  CHECK(attempt({2, 3}, 5, {2, 3}, 6) == "the buffer has 5 bytes, but its layout needs 6");
+  CHECK(attempt({2, 3}, 6, {2, 3}, 5) == "the buffer has 5 bytes, but its layout needs 6");
 }
 
 TEST_CASE("memory: cancelled") {

@@ -218,7 +218,7 @@ TEST_CASE("edits: refused with the tensor's number") {
   const Bytes file = bytes::file(
       {bytes::dense(DType::int8, Layout::linear, {2, 3}, Bytes(6, std::byte{1}))});
   CHECK(refusal(file, {.edits = {Squeeze{{0}}}}) ==
-        "tensor 0: squeeze removes dims of size 1, dim 0 has size 2");
+        "tensor 0: squeeze removes dims of size 1, but dim 0 has size 2");
   CHECK(refusal(file, {.layout = Layout::hwc8, .edits = {Reshape{{6}}}}) != "");
 }
 

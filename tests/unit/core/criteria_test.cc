@@ -124,16 +124,12 @@ const std::vector<GateRow>& gate_rows() {
       {"max-abs", false, [](const TensorDiff& d) { return d.max_abs; },
        [](Gates& g, double x) { g.max_abs = x; }},
       {"max-mismatch", false, [](const TensorDiff& d) { return static_cast<double>(d.mismatched); },
-       [](Gates& g, double x) {
-         g.max_mismatch = btf::MismatchLimit{x, false};
-       }},
+       [](Gates& g, double x) { g.max_mismatch = btf::MismatchLimit{x, false}; }},
       {"max-mismatch", false,
        [](const TensorDiff& d) {
          return 100 * static_cast<double>(d.mismatched) / static_cast<double>(d.compared);
        },
-       [](Gates& g, double x) {
-         g.max_mismatch = btf::MismatchLimit{x, true};
-       }},
+       [](Gates& g, double x) { g.max_mismatch = btf::MismatchLimit{x, true}; }},
       {"quantile", false,
        [](const TensorDiff& d) { return d.quantiles.empty() ? 0 : d.quantiles.front().value; },
        [](Gates& g, double x) { g.quantiles = {{.q = 0.75, .most = x}}; }},

@@ -77,34 +77,34 @@ TEST_CASE("edits: slices of hostile numbers") {
   CHECK(refusal({3}, {Slice{{3}}}) == "'3' is not an index into dim 0 of size 3");
   CHECK(refusal({3}, {Slice{{kMin}}}) ==
         "'-9223372036854775808' is not an index into dim 0 of size 3");
-  CHECK(refusal({3}, {Slice{{0, 0}}}) == "the slice has 2 parts, the tensor has rank 1");
+  CHECK(refusal({3}, {Slice{{0, 0}}}) == "the slice has 2 parts, but the tensor has rank 1");
 }
 
 TEST_CASE("edits: what does not go with the dims") {
-  CHECK(refusal({2, 3}, {Permute{{0}}}) == "permute names 1 dims, the tensor has rank 2");
+  CHECK(refusal({2, 3}, {Permute{{0}}}) == "permute names 1 dims, but the tensor has rank 2");
   CHECK(refusal({2, 3}, {Permute{{0, 0}}}) == "permute must name every dim from 0 to 1 once");
-  CHECK(refusal({2, 1}, {Squeeze{{0}}}) == "squeeze removes dims of size 1, dim 0 has size 2");
-  CHECK(refusal({2, 1}, {Squeeze{{2}}}) == "squeeze names dim 2, the tensor has rank 2");
+  CHECK(refusal({2, 1}, {Squeeze{{0}}}) == "squeeze removes dims of size 1, but dim 0 has size 2");
+  CHECK(refusal({2, 1}, {Squeeze{{2}}}) == "squeeze names dim 2, but the tensor has rank 2");
   CHECK(refusal({2, 1}, {Squeeze{{kMin}}}) ==
-        "squeeze names dim -9223372036854775808, the tensor has rank 2");
+        "squeeze names dim -9223372036854775808, but the tensor has rank 2");
   CHECK(refusal({2, 1}, {Squeeze{{1, -1}}}) == "squeeze names dim -1 twice");
-  CHECK(refusal({2, 3}, {Unsqueeze{3}}) == "unsqueeze names dim 3, the result has rank 3");
-  CHECK(refusal({2, 3}, {Unsqueeze{-4}}) == "unsqueeze names dim -4, the result has rank 3");
+  CHECK(refusal({2, 3}, {Unsqueeze{3}}) == "unsqueeze names dim 3, but the result has rank 3");
+  CHECK(refusal({2, 3}, {Unsqueeze{-4}}) == "unsqueeze names dim -4, but the result has rank 3");
   CHECK(refusal({2, 3}, {Reshape{{4}}}) ==
         "reshape to [4] does not keep the number of elements of [2, 3]");
   CHECK(refusal({2, 3}, {Reshape{{-1, 4}}}) ==
         "reshape to [-1, 4] does not keep the number of elements of [2, 3]");
   CHECK(refusal({2, 3}, {Reshape{{-1, -1}}}) ==
-        "reshape infers one dim, -1 is given more than once");
+        "reshape infers one dim, but -1 occurs more than once");
   CHECK(refusal({2, 3}, {Reshape{{-2, 3}}}) == "reshape takes sizes and one -1, not -2");
   CHECK(refusal({0, 3}, {Reshape{{0, -1}}}) ==
         "reshape to [0, -1] does not keep the number of elements of [0, 3]");
   CHECK_FALSE(refusal({2, 3}, {Reshape{{kMax, kMax, -1}}}).empty());
   CHECK_FALSE(refusal({0, 3}, {Reshape{{0, kMax, kMax}}}).empty());
   CHECK(refusal(Dims(255, 1), {Unsqueeze{0}}) ==
-        "unsqueeze would make 256 dims, a tensor has at most 255");
+        "unsqueeze would make 256 dims, but a tensor has at most 255");
   CHECK(refusal({1}, {Reshape{std::vector<std::int64_t>(256, 1)}}) ==
-        "reshape would make 256 dims, a tensor has at most 255");
+        "reshape would make 256 dims, but a tensor has at most 255");
 }
 
 TEST_CASE("edits: what changes nothing is no step") {

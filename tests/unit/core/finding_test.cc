@@ -1,7 +1,5 @@
 // The table of findings and the documents, which must tell of the same codes.
 
-#include "core/finding_table.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -10,6 +8,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "core/finding_table.h"
 
 namespace {
 

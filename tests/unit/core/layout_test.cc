@@ -345,13 +345,13 @@ TEST_CASE("resolve refuses what cannot be stored, and says why") {
        DType::int4,
        unsupported,
        "layout-dtype",
-       "4-bit types go in kLINEAR only, not int4 in kCHW4"},
+       "4-bit types are stored in kLINEAR only, not int4 in kCHW4"},
       {Layout::dla_linear,
        {4, 2, 2},
        DType::float4_e2m1fn,
        unsupported,
        "layout-dtype",
-       "4-bit types go in kLINEAR only, not float4_e2m1fn in kDLA_LINEAR"},
+       "4-bit types are stored in kLINEAR only, not float4_e2m1fn in kDLA_LINEAR"},
       {Layout::dla_hwc4,
        {1, 2, 3, 3},
        DType::int8,
@@ -497,7 +497,7 @@ TEST_CASE("layout: what TensorRT and a DLA take by the dims") {
   for (const btf::LayoutSpec& row : btf::layouts()) {
     const bool of_tensorrt = row.code() >= 128 && !row.shuffled();
     CHECK(objection(row.layout, nine) ==
-          (of_tensorrt ? "a TensorRT tensor has at most 8 dims, this one has 9" : ""));
+          (of_tensorrt ? "a TensorRT tensor has at most 8 dims, but this one has 9" : ""));
     CHECK(objection(row.layout, eight).empty());
   }
 }

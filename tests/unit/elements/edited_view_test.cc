@@ -39,10 +39,10 @@ std::uint64_t stored_at(const std::vector<EditedView>& views, Dims index) {
   for (std::size_t v = views.size(); v-- > 0;) {
     const EditedView& view = views[v];
     for (std::size_t d = 0; d < index.size(); ++d)
-      if (view.mirrored[d]) index[d] = view.storage.dims[d] - 1 - index[d];
+      if (view.reversed[d]) index[d] = view.storage.dims[d] - 1 - index[d];
     if (view.storage.split) {
       std::uint64_t& i = index[view.storage.split->dim];
-      i = view.lead + i * view.pace;
+      i = view.split_offset + i * view.split_step;
     }
     const std::uint64_t number = view.base + btf::offset(view.storage, index);
     if (v == 0) return number;
@@ -110,7 +110,7 @@ TEST_CASE("views: a permutation alone is the permuted layout") {
   const StridedLayout turned = btf::permuted(layout, std::vector<std::uint32_t>{0, 2, 3, 1});
   REQUIRE(views.size() == 1);
   CHECK(views[0].base == 0);
-  CHECK_FALSE(views[0].mirrors());
+  CHECK_FALSE(views[0].has_reversed_dims());
   CHECK(views[0].storage.strides == turned.strides);
   CHECK(views[0].storage.split == turned.split);
   CHECK(views[0].storage.storage_shape() == turned.storage_shape());

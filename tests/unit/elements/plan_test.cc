@@ -471,7 +471,7 @@ TEST_CASE("slabs: every pair of layouts is covered once, within the limit, and i
           for (const bool contiguous : {false, true}) {
             const btf::SlabGrid grid = btf::choose_slabs(
                 {&source, kBytes}, {&target, kBytes},
-                {.bytes = limit, .least_run = 64, .target_contiguous = contiguous});
+                {.bytes = limit, .min_run = 64, .target_contiguous = contiguous});
             const GridCheck check = check_grid(grid, source, target, kBytes);
             CAPTURE(from.name, to.name, dims, limit, contiguous, grid.count(), check.most_bytes);
             if (!check.covers_storage) CHECK(check.covers_storage);
@@ -498,7 +498,7 @@ TEST_CASE("slabs: permuted sources") {
     const bool contiguous = random.below(2) == 0;
     const btf::SlabGrid grid =
         btf::choose_slabs({&source, 1}, {&target, 1},
-                          {.bytes = 1024, .least_run = 32, .target_contiguous = contiguous});
+                          {.bytes = 1024, .min_run = 32, .target_contiguous = contiguous});
     const GridCheck check = check_grid(grid, source, target, 1);
     const bool right = check.covers_storage && check.covers_elements && check.holds &&
                        (check.in_order || !contiguous);

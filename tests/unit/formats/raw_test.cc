@@ -402,7 +402,7 @@ TEST_CASE("raw: specs that cannot be") {
   CHECK(spec_error("fp16:2x3:strides=7B,2B").find("not a whole number of 2-byte") !=
         std::string::npos);
   CHECK(spec_error("fp16:2x3:strides=2,1") ==
-        "elements would overlap: the stride of dim 0 is 2 elements, the dims inside it span 3");
+        "elements would overlap: the stride of dim 0 is 2 elements, but the dims inside it span 3");
   CHECK(spec_error("fp16:2x3:strides=3,0").find("overlap") != std::string::npos);
   CHECK(spec_error("fp16:2x3:strides=0,1").find("overlap") != std::string::npos);
   CHECK(spec_error("fp16:3x3:strides=9223372036854775807,1").find("does not fit") !=
