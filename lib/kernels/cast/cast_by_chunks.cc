@@ -15,7 +15,7 @@
 namespace btf {
 namespace {
 
-// Below this the reference is done before a chunk is set up.
+// Below this number of elements the reference is faster than setting up a chunk.
 constexpr std::uint64_t kFewElements = 16;
 
 struct Chunk {
@@ -92,7 +92,7 @@ class ByDoubles : public ChunkCast<kNarrowChunk> {
         target_bytes_(info(job.to).buffer_bytes()),
         widen_(fits_double(job.from) ? widener<double>(job.from) : nullptr),
         plain_(find_narrow(to_.kind, NumberSource::plain)),
-        // Digits that a double has no room for are lost where integers wrap.
+        // Wrapping integers would lose the digits that a double does not have.
         split_(to_.wraps ? nullptr : find_narrow(to_.kind, NumberSource::split)) {}
 
  protected:
@@ -135,8 +135,8 @@ class ByDoubles : public ChunkCast<kNarrowChunk> {
   NarrowFn split_;
 };
 
-// To 64-bit integers, whose range is seldom needed: a chunk that has no number beyond that of 32
-// bits loses the same as it would to those. Without a sign, both ranges begin at 0.
+// To 64-bit integers, whose range is seldom needed: if no number of a chunk exceeds the range of 32
+// bits, the losses are the same as with those. Without a sign, both ranges begin at 0.
 class ByHalfTheBits final : public ByDoubles {
  public:
   static bool applies(const CastJob& job) {
@@ -184,8 +184,8 @@ class ByHalfTheBits final : public ByDoubles {
   bool same_below_;
 };
 
-// Integers to integers: only what is beyond the range has an error, and the largest ones are those
-// of the ends.
+// Integers to integers: only numbers beyond the range have errors, and the largest errors are those
+// of the least and the largest number.
 class ByIntegers final : public ByDoubles {
  public:
   static bool applies(const CastJob& job) {
@@ -204,7 +204,7 @@ class ByIntegers final : public ByDoubles {
  private:
   void cast(const Chunk& chunk, LossAccount& account) const override {
     const IntegerTally tally = run_(chunk.source, chunk.target, chunk.count);
-    // Errors of integers that are no doubles are rounded, and do not grow with the number.
+    // Errors of integers that are not doubles are rounded, and need not grow with the number.
     if (tally.overflowed != 0 && !tally.doubles) return ByDoubles::cast(chunk, account);
     account.elements += chunk.count;
     account.overflowed += tally.overflowed;
@@ -224,8 +224,8 @@ class ByIntegers final : public ByDoubles {
   double most_ = 0;
 };
 
-// Integers of 32 bits and more to floats of 16 and 32: those of a chunk are seldom so large that a
-// float32 does not hold them.
+// Integers of 32 bits or more to floats of 16 and 32 bits: usually all numbers of a chunk are exact
+// as float32.
 class ByIntegersAsFloats final : public ByDoubles {
  public:
   static bool applies(const CastJob& job) {
@@ -266,9 +266,10 @@ class ByIntegersAsFloats final : public ByDoubles {
 }  // namespace
 
 bool cast_by_floats_applies(const CastJob& job) {
-  // Integers of 32 bits have rows that are not without loss.
+  // The rows of 32-bit integers are not lossless.
   if (job.from == job.to || info(job.from).bits > 16 || !is_default(job.policy)) return false;
-  // Tables cost less; also of few different numbers, some of the largest error each time.
+  // Tables are faster, also if the data has few different numbers, so that every chunk has the
+  // largest error again.
   if (has_few_codes(info(job.from))) return false;
   if (info(job.from).bits <= 8 && info(job.to).bits <= 8) return false;
   return find_cast_runs(job.from, DType::float32) != nullptr &&

@@ -14,7 +14,7 @@ namespace btf {
 namespace {
 
 constexpr std::size_t kCodes = 256;
-// Elements that are cast together: their codes are counted while they are in the first-level cache.
+// Elements that are cast at a time, so that their codes are counted while in the first-level cache.
 constexpr std::size_t kPart = 4096;
 
 class Counts {
@@ -22,7 +22,7 @@ class Counts {
   Counts() {
     for (auto& some : counts_) some.fill(0);
   }
-  // Four sets, for one would wait for itself where a code is met again and again.
+  // Four sets of counts, to hide the latency if a code is repeated.
   void add(const std::byte* codes, std::size_t count) {
     const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(codes[i]); };
     std::size_t i = 0;
@@ -112,7 +112,7 @@ class CodeTable final : public RunCast {
 
   void set_few() {
     few_.target_bytes = target_bytes_;
-    // Any byte but 0 is 1.
+    // Any byte except 0 is true.
     if (info(job_.from).kind == NumberKind::boolean) few_.most = 1;
     for (std::size_t code = 0; code <= few_.most; ++code)
       for (std::size_t byte = 0; byte < target_bytes_; ++byte)
@@ -168,7 +168,7 @@ class CodeTable final : public RunCast {
   std::array<std::uint64_t, kCodes> codes_{};
   std::array<LossAccount, kCodes> accounts_;
   bool changes_ = false;
-  bool is_few_ = false;  // codes, so that vectors look them up
+  bool is_few_ = false;  // the codes are few enough to look them up in vectors
   FewCodes few_;
   std::vector<Marked> marked_;
 };
@@ -181,7 +181,7 @@ bool cast_by_code_applies(const CastJob& job) {
 }
 
 void cast_by_code_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
-  // The last table of this thread: tensors come in many tiles of one job.
+  // The last table of this thread, since tensors consist of many tiles of the same job.
   thread_local std::unique_ptr<const CodeTable> table;
   if (!table || !table->is_for(job)) {
     if (tile.n0 * tile.n1 < kCodes) return cast_reference_tile(job, tile, account);

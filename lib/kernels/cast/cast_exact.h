@@ -6,7 +6,7 @@
 
 namespace btf::cast_loop {
 
-// Bodies: loop(chunk) casts, and says how many were NaN.
+// In each body, loop(chunk) casts and returns the number of NaN.
 
 // Floats of at most 16 bits.
 template <DType T>
@@ -25,8 +25,8 @@ struct SmallFloatToFloat32 {
   static constexpr std::size_t kSourceBytes = sizeof(Code);
   static constexpr std::size_t kTargetBytes = sizeof(float);
 
-  // bfloat16 is the upper half of a float32. The others' subnormal numbers are normal in float32;
-  // as mantissas with the exponent of the least normal number they are too large by that number.
+  // bfloat16 is the upper half of a float32. Subnormal numbers of the others are normal in float32:
+  // their mantissa gets the exponent of the least normal number, and that number is subtracted.
   BTF_INLINE static std::uint32_t finite(std::uint32_t magnitude) {
     const std::uint32_t wide = magnitude << kShift;
     if constexpr (kFp.bias == 127) return wide;
@@ -58,7 +58,7 @@ struct SmallFloatToFloat32 {
   }
 };
 
-// Integers of at most 16 bits, and bool, of which any byte but 0 is 1.
+// Integers of at most 16 bits, and bool, where any byte except 0 is true.
 template <DType T>
 struct SmallIntegerToFloat32 {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
@@ -103,7 +103,7 @@ struct Float32ToFloat64 {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       const std::uint32_t nan = less(kInfinity32, bits & kMagnitude32);
-      // The quiet NaN without payload is that of a float32 without payload.
+      // A float32 NaN without payload becomes the quiet NaN without payload.
       const std::uint32_t plain = select(nan, (bits & ~kMagnitude32) | 0x7fc00000U, bits);
       store(chunk.target, i, static_cast<double>(std::bit_cast<float>(plain)));
       nans -= nan;

@@ -1,4 +1,4 @@
-// float32 to types that cannot hold all of its values: plain loops for any chunk, which
+// Casts float32 to types that cannot represent all of its values: loops for any chunk, which
 // cast_narrow-inl.h falls back to.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace btf::cast_loop {
 
-// Errors and counts of a body's loop, as local variables of simple types.
+// The errors and counts of a body's loop, as local variables of simple types.
 template <Watch kWatch>
 struct LoopWatcher {
   float bar;
@@ -16,14 +16,14 @@ struct LoopWatcher {
   FloatBits max_error = 0;
   std::uint32_t record = 0;  // the top bit
 
-  // `error` is that of `magnitude`, 0 for what has none.
+  // `error` is that of `magnitude`; 0 if there is none.
   BTF_INLINE void see(std::size_t i, FloatBits error, FloatBits magnitude) {
     if constexpr (kWatch == Watch::nothing) return;
-    changed += (0 - error) >> 31;  // errors are less than 2^31, by their bits
+    changed += (0 - error) >> 31;  // the bits of errors are less than 2^31
     max_error = std::max(max_error, error);
     if constexpr (kWatch == Watch::relative) {
       const auto limit = std::bit_cast<FloatBits>(std::bit_cast<float>(magnitude) * bar);
-      // The difference of two floats' bits is negative if the second float is the larger one.
+      // The difference of two floats' bits is negative if the second float is larger.
       // Equal if the product is subnormal, and rounded up to the error.
       record |= (limit - error - 1) & (0 - error);
     }
@@ -48,9 +48,9 @@ struct AnyChunk {
   static constexpr std::size_t kSourceBytes = sizeof(float);
 };
 
-// To a float with fewer bits. Adding a number whose last place is that of the result rounds, to
-// nearest and ties to even, normal and subnormal results alike; and if that number's low bits are
-// the exponent's part of the result's code, those of the sum are the code.
+// To a float with fewer bits. Adding a number whose last digit is the last one of the result rounds
+// to nearest, ties to even, also for subnormal results. If the low bits of that number are the
+// exponent of the result's code, the low bits of the sum are the code.
 template <DType T>
 struct Float32ToFloat : AnyChunk {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
@@ -62,9 +62,10 @@ struct Float32ToFloat : AnyChunk {
   static constexpr auto kMax = static_cast<std::uint32_t>(number::max_finite(kFp));
   static constexpr std::uint32_t kMaxBits =
       (kMax << kDrop) + (static_cast<std::uint32_t>(127 - kFp.bias) << 23);
-  // The least magnitude that is rounded beyond kMax: the tie if kMax is odd, else what follows it.
+  // The least magnitude that is rounded beyond kMax: the tie if kMax is odd, otherwise the next
+  // one.
   static constexpr std::uint32_t kOver = kMaxBits + (1U << (kDrop - 1)) + (1 - (kMax & 1U));
-  // Magnitudes are cut off at one that rounds to the code of all larger ones: kMax, or Inf.
+  // Magnitudes are clamped to one that rounds to the code of all larger ones: kMax, or Inf.
   static constexpr std::uint32_t kCut = kFp.saturates ? kOver - 1 : kOver;
   // Half of the least subnormal number: a tie.
   static constexpr std::uint32_t kMaxToZero =
@@ -81,8 +82,8 @@ struct Float32ToFloat : AnyChunk {
   static constexpr bool kClamps = kFp.saturates;
   static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
   static constexpr double kLow = -kHigh;
-  // Within this distance beyond the range the error is exact in float: kHigh has no bit below
-  // the last one of such a number.
+  // Up to this distance beyond the range the error is an exact float: kHigh has no bit below the
+  // last one of such a number.
   static constexpr FloatBits kExactError = ((kMaxBits >> 23) - kFp.mantissa_bits + 23) << 23;
 
   template <Watch kWatch>
@@ -116,7 +117,7 @@ struct Float32ToFloat : AnyChunk {
   }
 };
 
-// bfloat16 has float32's exponents, so that integer arithmetic rounds subnormal numbers too.
+// bfloat16 has the exponents of float32, so integer arithmetic rounds subnormal numbers as well.
 struct Float32ToBfloat16 : AnyChunk {
   static constexpr std::uint32_t kOver = 0x7f7f8000;
   static constexpr std::uint32_t kMaxToZero = 0x00008000;  // half the least number
@@ -134,7 +135,7 @@ struct Float32ToBfloat16 : AnyChunk {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       const std::uint32_t magnitude = bits & kMagnitude32;
-      // No carry reaches the sign: NaN's are lost, and replaced.
+      // A carry may reach the sign only for NaN, whose code is replaced.
       const std::uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1U);
       std::uint32_t code = rounded >> 16;
       std::uint32_t error =
@@ -154,13 +155,13 @@ struct Float32ToBfloat16 : AnyChunk {
   }
 };
 
-// To an integer of at most 32 bits: toward zero, clamped, NaN to 0.
+// To an integer of at most 32 bits: toward zero, clamped; NaN becomes 0.
 template <DType T>
 struct Float32ToInteger : AnyChunk {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
   static constexpr bool kSigned = kRow.kind == NumberKind::signed_integer;
-  // Bounds that float32 holds: what lies between them truncates into the range. The lower one is
-  // the next number below the least integer, or -1 without a sign.
+  // Bounds that are exact as float32: numbers between them truncate into the range. The lower one
+  // is the next number below the least integer, or -1 without a sign.
   static constexpr float kAbove = static_cast<float>(1ULL << (kRow.bits - (kSigned ? 1U : 0U)));
   static constexpr float kBelow = !kSigned          ? -1.0F
                                   : kRow.bits == 32 ? std::bit_cast<float>(0xcf000001U)
@@ -177,7 +178,7 @@ struct Float32ToInteger : AnyChunk {
   static constexpr bool kClamps = true;
   static constexpr double kHigh = kMaxCode;
   static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
-  // As for floats; for numbers that become 0 it is the number itself.
+  // As for floats. The error of numbers that become 0 is the number itself.
   static constexpr bool kWide = kRow.bits == 32 && !kSigned;
   static constexpr FloatBits kExactError = std::bit_cast<FloatBits>(kWide ? 0x1p31F : 0x1p23F);
   using Whole = std::conditional_t<kWide, std::uint32_t, std::int32_t>;

@@ -1,4 +1,4 @@
-// Types of 32 and 64 bits whose errors need doubles: float64 and int32 to float32, int64 to int32.
+// Casts whose errors need doubles: float64 and int32 to float32, int64 to int32.
 #pragma once
 
 #include "kernels/cast/cast_loop.h"
@@ -9,7 +9,7 @@ using DoubleBits = std::uint64_t;
 inline constexpr DoubleBits kMagnitude64 = 0x7fffffffffffffff;
 inline constexpr DoubleBits kInfinity64 = 0x7ff0000000000000;
 
-// As less() of 32 bits: both numbers are less than 2^63.
+// As less() for 32 bits; both numbers must be less than 2^63.
 BTF_INLINE constexpr std::uint64_t less64(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(a - b) >> 63);
 }
@@ -29,10 +29,10 @@ struct WideTally {
   std::uint64_t nan = 0;
   std::uint64_t changed = 0;
   std::uint64_t zeros = 0;  // results that are zero, if counted
-  bool record = false;      // of either error, perhaps
+  bool record = false;      // one of the two largest errors may grow
 };
 
-// The largest errors so far; the relative one less a little, as relative_bar().
+// The largest errors so far; the relative one is a little less, as relative_bar().
 struct WideBars {
   DoubleBits absolute;
   double relative;
@@ -43,8 +43,8 @@ BTF_INLINE WideBars wide_bars(const LossAccount& account) {
           account.max_rel < 0x1p-60 ? 0 : std::min(account.max_rel, 1.0) * (1 - 0x1p-40)};
 }
 
-// The top bit is set if the error may be a record. Products that are rounded up to it are
-// subnormal, of numbers that become zero, and those are counted elsewhere.
+// Sets the top bit if a largest error may grow. Products that are rounded up to the error are
+// subnormal, and their numbers become zero, which is counted elsewhere.
 BTF_INLINE DoubleBits wide_record(DoubleBits error, DoubleBits magnitude, WideBars bars) {
   const auto limit = std::bit_cast<DoubleBits>(std::bit_cast<double>(magnitude) * bars.relative);
   return (bars.absolute - error) | (limit - error);
@@ -67,8 +67,8 @@ BTF_INLINE void settle_wide(const WideErrors& errors, std::size_t count, LossAcc
   }
 }
 
-// Body::loop<kKeep>(chunk, bars, errors): casts, and keeps the errors. `may_be_zero`: does
-// any result say so?
+// Body::loop<kKeep>(chunk, bars, errors) casts and keeps the errors. `may_be_zero`: whether results
+// of this body can be zero.
 template <typename Body>
 BTF_INLINE void add_wide(Chunk chunk, WideBars bars, const WideTally& tally, bool may_be_zero,
                          LossAccount& account) {
@@ -133,7 +133,7 @@ struct Float64ToFloat32 {
 };
 
 struct Int32ToFloat32 {
-  static constexpr std::uint32_t kExact = 1U << 24;  // integers up to here are
+  static constexpr std::uint32_t kExact = 1U << 24;  // integers up to this are exact
   static constexpr std::size_t kSourceBytes = sizeof(std::int32_t);
   static constexpr std::size_t kTargetBytes = sizeof(float);
 
@@ -192,7 +192,7 @@ struct Int64ToInt32 {
         std::max(account.max_rel, absolute / static_cast<double>(value < 0 ? 0 - size : size));
   }
 
-  // Returns how many were beyond the range.
+  // Returns the number of elements beyond the range.
   BTF_INLINE static std::uint64_t loop(Chunk chunk, LossAccount& account) {
     std::int64_t most = kHigh;
     std::int64_t least = kLow;
@@ -205,7 +205,7 @@ struct Int64ToInt32 {
       least = std::min(least, value);
       overflowed += inside == value ? 0 : 1;
     }
-    // Both errors grow with the number, as long as a double holds it.
+    // Both errors grow with the number, as long as it is an exact double.
     constexpr std::int64_t kHeld = std::int64_t{1} << 53;
     if (most <= kHeld && least >= -kHeld) {
       account_clamped(most, account);

@@ -1,9 +1,9 @@
-// How a cast of a run keeps its account: what the bodies of all hot pairs have in common.
+// How a cast of a run keeps its account; shared by all pairs that have functions of their own.
 //
-// An error is compared with the largest ones so far, and only a chunk that may hold a new largest
-// relative error is looked at again. For the comparison there is `bar`, a float no larger than the
-// largest relative error so far: if error / value is larger than that, then so is
-// error > bar * value, and it takes no division to see.
+// Errors are compared with the largest ones so far, and only a chunk that may have a new largest
+// relative error is processed again. The comparison uses `bar`, a float that is not above the
+// largest relative error so far: if error / value exceeds that, error > bar * value, which needs no
+// division.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 
 namespace btf::cast_loop {
 
-// Elements that are looked at together: few enough that both sides stay in the first-level cache.
+// Elements of a chunk: few enough that both sides stay in the first-level cache.
 inline constexpr std::size_t kChunk = 1024;
 
-// Masks of all ones or all zeros, by arithmetic: a condition the compiler may turn into a branch,
-// or into a sum that it does not vectorise. Both numbers are less than 2^31.
+// Masks of all ones or all zeros, by arithmetic: the compiler may turn a condition into a branch,
+// or into a sum that it does not vectorise. Both numbers must be less than 2^31.
 BTF_INLINE constexpr std::uint32_t less(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(a - b) >> 31);
 }
@@ -57,18 +57,18 @@ using CodeOfBits =
     std::conditional_t<kBits <= 8, std::uint8_t,
                        std::conditional_t<kBits <= 16, std::uint16_t, std::uint32_t>>;
 
-// Floats that are not negative, by their bits: ordered like the numbers, and unlike those their
-// maximum vectorises.
+// The bits of a non-negative float. They have the order of the numbers, and their maximum
+// vectorises.
 using FloatBits = std::uint32_t;
 
 inline constexpr std::uint32_t kMagnitude32 = 0x7fffffff;
 inline constexpr std::uint32_t kInfinity32 = 0x7f800000;
 
-// The errors that are computed: none; the largest one; also whether one may have the largest
-// quotient so far; or each of them, with the magnitude it is an error of.
+// The errors to compute: none; the largest one; in addition, whether one may have the largest
+// relative error so far; or all errors, with the magnitudes of their elements.
 enum class Watch : std::uint8_t { nothing, absolute, relative, each };
 
-// Errors of a chunk; 0 for elements without one.
+// The errors of a chunk; 0 for elements without one.
 struct Errors {
   std::array<FloatBits, kChunk> error;
   std::array<FloatBits, kChunk> magnitude;
@@ -78,8 +78,8 @@ struct Chunk {
   const std::byte* source;
   std::byte* target;
   std::size_t count;
-  std::ptrdiff_t ahead;  // as of CastRuns
-  bool stream;           // likewise
+  std::ptrdiff_t ahead;  // as in CastRuns
+  bool stream;           // as in CastRuns
 };
 
 // The chunk of a run that begins with element `at`.
@@ -90,7 +90,7 @@ BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at)
           std::min(kChunk, work.count - at), work.ahead, work.stream};
 }
 
-// The result of a plain loop over a chunk, which does not stream its target itself.
+// Runs a loop over a chunk that cannot bypass the caches itself, and returns its result.
 template <typename Body, typename Loop>
 BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
   alignas(64) std::array<std::byte, kChunk * Body::kTargetBytes> codes;
@@ -100,7 +100,7 @@ BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
   return result;
 }
 
-// Asks for what lies ahead of the block of kBytes that begins with byte `at`.
+// Prefetches for the block of kBytes that begins with byte `at`.
 template <std::size_t kBytes>
 BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at) {
   if (chunk.ahead == kByPages)
@@ -109,7 +109,7 @@ BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at) {
     fetch_run(chunk.source + static_cast<std::ptrdiff_t>(at) + chunk.ahead, kBytes);
 }
 
-// The same of the whole chunk.
+// The same for the whole chunk.
 template <typename Body>
 BTF_INLINE void fetch_ahead(const Chunk& chunk) {
   constexpr std::size_t kBytes = 256;
@@ -117,17 +117,17 @@ BTF_INLINE void fetch_ahead(const Chunk& chunk) {
     fetch_ahead<kBytes>(chunk, at);
 }
 
-// Counts of a chunk. Errors are those of finite numbers within the target's range.
+// The counts of a chunk. Errors are those of finite numbers within the target's range.
 struct Tally {
   std::uint32_t overflowed = 0;
   std::uint32_t nan = 0;
-  std::uint32_t changed = 0;  // with an error
-  std::uint32_t to_zero = 0;  // of these, what became zero
+  std::uint32_t changed = 0;  // elements with an error
+  std::uint32_t to_zero = 0;  // elements with an error that became zero
   FloatBits max_error = 0;
-  bool record = false;  // a quotient above the bar, perhaps
+  bool record = false;  // a relative error may be above the bar
 };
 
-// Magnitudes from the least number to `most`.
+// Counts the magnitudes above zero and up to `most`.
 BTF_INLINE std::uint32_t count_to_zero(Chunk chunk, std::uint32_t most) {
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -137,7 +137,7 @@ BTF_INLINE std::uint32_t count_to_zero(Chunk chunk, std::uint32_t most) {
   return count;
 }
 
-// At most max_rel * (1 - 2^-21). Small ones, which only an account of other casts can bring along,
+// At most max_rel * (1 - 2^-21). Small values, which only an account of other casts can have,
 // become 0: a subnormal bar could be rounded above max_rel.
 BTF_INLINE float relative_bar(double max_rel) {
   if (max_rel < 0x1p-40) return 0;
@@ -146,8 +146,8 @@ BTF_INLINE float relative_bar(double max_rel) {
 
 inline double as_double(FloatBits bits) { return std::bit_cast<float>(bits); }
 
-// Finite numbers that the target's largest or lowest one stands for. Both errors grow with the
-// number, so that those of the largest and the lowest one are enough, as long as they are exact.
+// Adds the errors of finite numbers that are clamped. Both errors grow with the number, so those of
+// the largest and the lowest number are enough, as long as they are exact.
 BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount& account) {
   constexpr FloatBits kMaxExact = std::bit_cast<FloatBits>(0x1p40F);
   FloatBits above = 0;

@@ -1,6 +1,6 @@
-// float32 to types that cannot hold all of its values. Chunks of finite numbers go by explicit
-// vectors, which clamp only where a chunk has numbers beyond the range; the others, and those that
-// may have a new largest relative error, by the loops of cast_from_float32.h.
+// Casts float32 to types that cannot represent all of its values. Chunks of finite numbers are cast
+// in explicit vectors, which clamp only if a chunk has numbers beyond the range. Other chunks, and
+// those that may have a new largest relative error, are cast by the loops of cast_from_float32.h.
 #if defined(BTF_KERNELS_CAST_NARROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_NARROW_INL_H
 #undef BTF_KERNELS_CAST_NARROW_INL_H
@@ -29,12 +29,12 @@ using InVectors = Body;
 
 #else
 
-// The functions that take() needs, of a class of cast_narrow_targets-inl.h.
+// The functions of a class of cast_narrow_targets-inl.h that take() needs.
 template <typename Casts>
 struct InVectors : Casts {
   static constexpr bool kInVectors = true;
 
-  // False if they must be cast in another way.
+  // Returns false if the chunks must be cast in another way.
   template <Watch kWatch, bool kClamp>
   HWY_NOINLINE static bool vectors(Chunks chunks, float bar, Tally& tally) {
     Casts casts;
@@ -49,7 +49,7 @@ struct InVectors : Casts {
     return casts.template clean<kClamp>(tally.max_error);
   }
 
-  // The errors of a chunk that they have cast.
+  // The errors of a chunk that was cast in vectors.
   template <bool kClamp>
   HWY_NOINLINE static void keep_errors(const Chunk& chunk, Errors& errors) {
     HWY_ALIGN std::array<CodeOfBits<8 * Casts::kTargetBytes>, kChunk> codes;
@@ -67,7 +67,7 @@ struct InVectors : Casts {
 
 #endif
 
-// How a chunk is cast. The next one is first tried in the way that this one needed.
+// The way in which a chunk is cast. The next chunk is first tried in the same way.
 enum class Way : std::uint8_t { vectors, clamping_vectors, loops };
 
 // Body::loop<kWatch>(chunk, bar, errors): casts anything. Body::kMaxToZero: the largest magnitude
@@ -84,7 +84,8 @@ HWY_INLINE bool by_vectors(Chunks chunks, const LossAccount& account, Tally& tal
   return Body::template vectors<Watch::relative, kClamp>(chunks, bar, tally);
 }
 
-// Casts in the first way from `way` on that can, if that is no loop. Says which it is.
+// Casts in vectors, in the first way from `way` on that can. Returns that way, or the one for
+// loops.
 template <typename Body>
 HWY_INLINE Way take(Way way, Chunks chunks, const LossAccount& account, Tally& tally) {
   if constexpr (Body::kInVectors) {
@@ -121,7 +122,7 @@ HWY_INLINE void add_tally(const Tally& tally, LossAccount& account) {
   if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
 }
 
-// The errors of a chunk, which was cast in this way.
+// The errors of a chunk that was cast in this way.
 template <typename Body>
 HWY_INLINE void keep_errors(Way way, const Chunk& chunk, float bar, Errors& errors) {
   if constexpr (Body::kInVectors) {
@@ -151,12 +152,12 @@ HWY_NOINLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account)
     keep_errors<Body>(taken, chunk, bar, errors);
     settle_quotients(errors, chunk.count, account);
   }
-  // Vectors have seen these errors too, loops have not.
+  // Vectors have included these errors already, loops have not.
   if (Body::kClamps && tally.overflowed > 0 && (tally.record || taken == Way::loops))
     settle_clamped(chunk, Body::kLow, Body::kHigh, account);
 }
 
-// Short runs, several with one tally: that of each would take as long as the run itself.
+// Casts short runs, several with one tally: a tally for each would take as long as the run itself.
 template <typename Body>
 HWY_INLINE void cast_short_runs(const CastRuns& work, LossAccount& account) {
   account.elements += work.runs * work.count;
@@ -187,7 +188,7 @@ HWY_INLINE void cast_narrow(const CastRuns& work, LossAccount& account) {
                    [&](const Chunk& chunk) HWY_ATTR { cast_chunk<Body>(chunk, way, account); });
 }
 
-// A benchmark's measure of what the account costs.
+// Lets a benchmark measure the cost of the account.
 template <typename Body>
 HWY_INLINE void cast_without_account(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {

@@ -48,7 +48,7 @@ HWY_INLINE void store_shorts(const ShortBlock& shorts, std::int16_t bits, std::b
   }
 }
 
-// The same of 8 bits, or 4: those are cut off.
+// The same for 8 bits or, truncated, 4 bits.
 template <unsigned kBitsOfCode, bool kSigned, typename Watcher>
 HWY_INLINE void store_bytes(const ShortBlock& shorts, std::int8_t bits, std::byte* target,
                             bool stream, Watcher& watcher) {
@@ -135,7 +135,7 @@ class ToBfloat16 : public Float32ToBfloat16 {
     shorten(codes, shorts);
     store_shorts(shorts, 0x7fff, target, stream, watcher);
   }
-  // Inf and NaN have the error NaN, what becomes Inf has the error Inf.
+  // Inf and NaN have the error NaN; numbers that become Inf have the error Inf.
   template <bool>
   HWY_INLINE bool clean(FloatBits max_error) const {
     return max_error < kInfinity32;
@@ -143,7 +143,7 @@ class ToBfloat16 : public Float32ToBfloat16 {
 };
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-// By instructions that round as the reference does.
+// Uses instructions that round as the reference does.
 class ToFloat16 : public Float32ToFloat<DType::float16> {
  public:
   static constexpr bool kClampsInVectors = false;
@@ -165,7 +165,7 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
       put(codes, kShorts, reinterpret_cast<std::int16_t*>(target) + v * kLanes, stream);
     }
   }
-  // As of bfloat16.
+  // As for bfloat16.
   template <bool>
   HWY_INLINE bool clean(FloatBits max_error) const {
     return max_error < kInfinity32;
@@ -175,8 +175,8 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
 using ToFloat16 = ToFloat<DType::float16>;
 #endif
 
-// Toward zero. A number beyond int32 becomes a number that no narrower type holds, but for NaN,
-// which is 0 on some CPUs.
+// Rounds toward zero. A number beyond int32 becomes one that no narrower type can represent; NaN
+// becomes 0 on some CPUs.
 HWY_INLINE Ints truncate(Floats values) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
   return Ints{_mm512_cvttps_epi32(values.raw)};
@@ -214,8 +214,8 @@ class ToInteger : public Float32ToInteger<T> {
   static constexpr bool kUint32 = kWidth == 32 && !Base::kSigned;
 
  public:
-  // The errors of what an int32 cannot hold are no floats. A uint32 is an int32 here: numbers from
-  // 2^31 on go by loops, those below 0 have an error that is a float.
+  // The errors of numbers beyond int32 are not floats. A uint32 is treated as an int32: numbers
+  // from 2^31 on are cast by loops, and the errors of those below 0 are floats.
   static constexpr bool kClampsInVectors = kWidth < 32 || kUint32;
 
   HWY_INLINE ToInteger() {}
@@ -245,7 +245,7 @@ class ToInteger : public Float32ToInteger<T> {
     ShortBlock shorts;
     shorten(codes, shorts);
     if constexpr (kWidth == 16) return store_shorts(shorts, -1, target, stream, watcher);
-    // Numbers that an int16 cannot hold have become its largest or least one.
+    // Numbers beyond int16 have become its largest or least one.
     if constexpr (kWidth <= 8 && !kClamp)
       for (const Shorts& some : shorts) range_.see(some);
     store_bytes<kWidth, Base::kSigned>(shorts, -1, target, stream, watcher);

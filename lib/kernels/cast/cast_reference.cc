@@ -36,7 +36,7 @@ void account_error(const Number& from, const Number& to, LossAccount& account) {
     const double source = number::plain_double(from);
     const double error = std::abs(number::plain_double(to) - source);
     account.max_abs = std::max(account.max_abs, error);
-    // A division is dear, and few elements come near the record; the margin is for rounding.
+    // Division is slow, and few elements come near the maximum; the margin is for rounding.
     if (error >= account.max_rel * std::abs(source) * (1 - 0x1p-50))
       account.max_rel = std::max(account.max_rel, error / std::abs(source));
     return;

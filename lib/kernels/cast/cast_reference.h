@@ -1,4 +1,4 @@
-// Any pair by the rules of number.h, an element at a time.
+// Casts any pair of dtypes by the rules of number.h, element by element.
 #pragma once
 
 #include "kernels/move/move.h"
@@ -14,7 +14,7 @@ using EncodeFn = void (*)(const Number* numbers, std::uint64_t count, std::byte*
 DecodeFn decoder(DType dtype);
 EncodeFn encoder(DType dtype);
 
-// The number that a code stands for, which is in the lowest bytes.
+// The number of a code, which is in the lowest bytes.
 Number decode_one(DType dtype, std::uint64_t code);
 
 bool cast_reference_applies(const CastJob& job);

@@ -1,6 +1,6 @@
-// The table of the pairs that have a function of their own, and those of them between types of 16
-// bits and more and to types that hold every value: hot ones by explicit vectors where a chunk has
-// nothing special, the rest by the loops of cast_from_wide.h and cast_exact.h.
+// The table of the pairs that have functions of their own, and the functions for types of 16 bits
+// or more and for lossless casts: the most important ones use explicit vectors for chunks without
+// special values, the rest the loops of cast_from_wide.h and cast_exact.h.
 #include "kernels/cast/cast_runs.h"
 
 #include <array>
@@ -12,7 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cast/cast_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/cast/cast_exact.h"
 #include "kernels/cast/cast_from_wide.h"
 #include "kernels/cast/cast_narrow-inl.h"
@@ -41,7 +41,7 @@ using WideBits = hn::Vec<hn::ScalableTag<std::uint64_t>>;
 // Elements of 64 bits that become a vector of 32.
 constexpr std::size_t kPair = kLanes;
 
-// False if there is NaN, or a number beyond the range.
+// Returns false if there is NaN, or a number beyond the range.
 HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally) {
   const hn::Half<hn::ScalableTag<float>> half;
   const Doubles absolute = hn::Set(kDoubles, std::bit_cast<double>(bars.absolute));
@@ -77,7 +77,7 @@ HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally)
   return hn::GetLane(hn::MaxOfLanes(kBits, largest)) < kInfinity32;
 }
 
-// False if there is a number beyond the range.
+// Returns false if there is a number beyond the range.
 HWY_INLINE bool int64_to_int32(Chunk chunk) {
   const WideBits shift = hn::Set(kWideBits, 0x80000000U);
   WideBits all = hn::Zero(kWideBits);
@@ -92,7 +92,7 @@ HWY_INLINE bool int64_to_int32(Chunk chunk) {
   return hn::AllTrue(kWideBits, hn::Eq(hn::ShiftRight<32>(all), hn::Zero(kWideBits)));
 }
 
-// False if there is NaN, as below.
+// Returns false if there is NaN, as below.
 HWY_INLINE bool bfloat16_to_float32(Chunk chunk) {
   const hn::Rebind<std::uint16_t, hn::ScalableTag<float>> halves;
   Bits largest = hn::Zero(kBits);
@@ -125,7 +125,7 @@ HWY_INLINE bool float32_to_float64(Chunk chunk) {
 
 #if BTF_CAST_VECTORS && !(HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2)
 
-// By instructions that are exact. False if there is NaN.
+// Uses exact instructions. Returns false if there is NaN.
 HWY_INLINE bool float16_to_float32(Chunk chunk) {
   const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
   Shorts largest = hn::Zero(kShorts);
@@ -147,7 +147,7 @@ HWY_INLINE bool float16_to_float32(Chunk) { return false; }
 
 #endif
 
-// By the plain loops of cast_exact.h alone.
+// Uses the loops of cast_exact.h alone.
 template <typename Body>
 HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
@@ -159,7 +159,7 @@ HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
 
 #if BTF_CAST_VECTORS
 
-// Integers of 8 and 16 bits, of which the compiler makes detours with wide vectors.
+// Integers of 8 and 16 bits, for which the compiler's code is slow with wide vectors.
 template <typename Body, typename Integer>
 HWY_INLINE void cast_integers_to_float32(const CastRuns& work, LossAccount& account) {
   const hn::Rebind<Integer, hn::ScalableTag<float>> integers;
@@ -220,7 +220,7 @@ HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) 
   });
 }
 
-// `vectors` says false if a chunk has NaN.
+// `vectors` returns false if a chunk has NaN.
 template <typename Body, bool (*vectors)(Chunk)>
 HWY_INLINE void cast_floats_exactly(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
@@ -280,8 +280,7 @@ HWY_AFTER_NAMESPACE();
 namespace btf {
 namespace {
 
-#define BTF_ROW(name, from, to) \
-  { from, to, BTF_SIMD_TABLE(name) }
+#define BTF_ROW(name, from, to) {from, to, BTF_SIMD_TABLE(name)}
 
 constexpr auto kRows = std::to_array<CastRunsRow>({
     BTF_ROW(f32_f16, DType::float32, DType::float16),
@@ -310,7 +309,7 @@ constexpr auto kRows = std::to_array<CastRunsRow>({
     BTF_ROW(i32_i64, DType::int32, DType::int64),
 });
 
-// By both dtypes' rows.
+// Indexed by the rows of both dtypes.
 using Table = std::array<std::array<const CastRunsRow*, kDTypeCount>, kDTypeCount>;
 
 Table all_rows() {

@@ -1,4 +1,4 @@
-// Runs of elements that stand side by side, one function per pair and per instruction set.
+// Casts of contiguous runs of elements, with a function for each pair and instruction set.
 #pragma once
 
 #include <array>
@@ -12,24 +12,25 @@
 
 namespace btf {
 
-// Runs of `count` elements each. Pitches are the bytes from one run to the next.
+// Runs of `count` elements each. Pitches are in bytes from one run to the next.
 struct CastRuns {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   std::size_t count = 0;
-  // Distance in bytes of the prefetch ahead of reads; 0: none. kByPages is in move.h.
+  // The distance in bytes at which to prefetch; 0 for none, or kByPages (move.h).
   std::ptrdiff_t ahead = 0;
   std::size_t runs = 1;
   std::size_t source_pitch = 0;
   std::size_t target_pitch = 0;
-  // Written around the caches: nobody reads it soon. Target and pitch are multiples of 64 bytes.
+  // The target is not read soon, so stores bypass the caches. Target and pitch must be multiples of
+  // 64 bytes.
   bool stream = false;
 };
 
 // Adds all elements to the account.
 using CastRunsFn = void (*)(const CastRuns& work, LossAccount& account);
 
-// nullptr if there is none for the pair. Picks the widest instruction set of this CPU.
+// The function for the instruction set in use; nullptr if the pair has none.
 CastRunsFn find_cast_runs(DType from, DType to);
 
 struct CastRunsRow {
@@ -38,7 +39,7 @@ struct CastRunsRow {
   std::array<CastRunsFn, kCpuLevels> run;
 };
 
-// Pairs that have a source of their own, since these compile longest.
+// Pairs in separate source files, since these take longest to compile.
 std::span<const CastRunsRow> small_float_rows();
 std::span<const CastRunsRow> small_integer_rows();
 

@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cast/cast_small_floats.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/cast/cast_narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,8 +35,7 @@ HWY_AFTER_NAMESPACE();
 namespace btf {
 namespace {
 
-#define BTF_ROW(name, from, to) \
-  { from, to, BTF_SIMD_TABLE(name) }
+#define BTF_ROW(name, from, to) {from, to, BTF_SIMD_TABLE(name)}
 
 constexpr auto kRows = std::to_array<CastRunsRow>({
     BTF_ROW(f32_e4m3, DType::float32, DType::float8_e4m3fn),

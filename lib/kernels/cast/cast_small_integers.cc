@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cast/cast_small_integers.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/cast/cast_narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,11 +16,11 @@ namespace {
 using namespace cast_loop;
 namespace hn = hwy::HWY_NAMESPACE;
 
-// To bool: true is anything but zero. Errors are the distances from 1; the largest ones are those
-// of the ends of a chunk's negative and of its positive numbers.
+// To bool: anything except zero is true. Errors are the distances from 1; the largest ones are
+// those of the least and largest of a chunk's negative and of its positive numbers.
 
-// For true elements: the error grows with a negative number's size; a relative error falls with the
-// size of numbers below 1 and grows with that of numbers above.
+// For true elements, the error grows with the magnitude of a negative number. The relative error
+// falls with the magnitude of numbers below 1, and grows with that of numbers above.
 HWY_INLINE void settle_true(double x, LossAccount& account) {
   const double error = std::abs(1 - x);
   account.max_abs = std::max(account.max_abs, error);
@@ -57,11 +57,11 @@ HWY_INLINE bool float32_to_bool(const Chunk&, LossAccount&) { return false; }
 
 #else
 
-// The least and the largest bits of positive numbers; what comes is not Inf and not NaN.
+// The least and the largest bits of positive numbers, which must not be Inf or NaN.
 class Ends {
  public:
   HWY_INLINE Ends() : least_(hn::Set(kBits, ~0U)), most_(hn::Zero(kInts)) {}
-  // Zero and negative numbers are larger than all others once 1 is taken from their bits.
+  // The bits of zero and of negative numbers are larger than all others after subtracting 1.
   HWY_INLINE void see(Bits bits) {
     least_ = hn::Min(least_, hn::Sub(bits, hn::Set(kBits, 1)));
     most_ = hn::Max(most_, hn::BitCast(kInts, bits));
@@ -78,7 +78,7 @@ class Ends {
   Ints most_;
 };
 
-// False if there is NaN or Inf.
+// Returns false if there is NaN or Inf.
 HWY_INLINE bool float32_to_bool(const Chunk& chunk, LossAccount& account) {
   const Bits sign = hn::Set(kBits, ~kMagnitude32);
   Ends positive;
@@ -148,8 +148,7 @@ HWY_AFTER_NAMESPACE();
 namespace btf {
 namespace {
 
-#define BTF_ROW(name, from, to) \
-  { from, to, BTF_SIMD_TABLE(name) }
+#define BTF_ROW(name, from, to) {from, to, BTF_SIMD_TABLE(name)}
 
 constexpr auto kRows = std::to_array<CastRunsRow>({
     BTF_ROW(f32_i4, DType::float32, DType::int4),

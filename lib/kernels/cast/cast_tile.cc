@@ -9,11 +9,11 @@
 namespace btf {
 namespace {
 
-// Elements of a run that goes through a buffer.
+// The most elements of a run that goes through a buffer.
 constexpr std::uint64_t kMaxRun = 256;
 
-// Rows of a transposing tile that are cast before they are turned into columns; and as many
-// elements of fewer rows, up to what a cast looks at together.
+// Rows of a transposed tile that are cast at a time. Of fewer rows, the same number of elements is
+// taken, up to the chunk of a cast.
 constexpr std::uint64_t kRows = 32;
 constexpr std::uint64_t kMaxColumns = 1024;
 
@@ -27,7 +27,7 @@ std::ptrdiff_t long_run_ahead(const Tile& tile) {
   return kByPages;
 }
 
-// One line with strides, by way of buffers.
+// Casts one line with strides, through buffers.
 void cast_strided(const RunCast& run, const Sizes& sizes, const std::byte* source,
                   std::uint64_t source_stride, std::byte* target, std::uint64_t target_stride,
                   std::uint64_t count, LossAccount& account) {
@@ -43,8 +43,8 @@ void cast_strided(const RunCast& run, const Sizes& sizes, const std::byte* sourc
   }
 }
 
-// The source runs along the outer axis, the target along the inner one, in more bytes: columns are
-// cast.
+// For a source that is contiguous along the outer axis, and a target along the inner one. If target
+// elements are larger, the source is transposed and its columns are cast.
 void transpose_then_cast(const RunCast& run, const Sizes& sizes, const Tile& tile,
                          LossAccount& account) {
   constexpr std::uint64_t kColumns = 32;
@@ -72,7 +72,7 @@ void transpose_then_cast(const RunCast& run, const Sizes& sizes, const Tile& til
   }
 }
 
-// The same in as many bytes or fewer: rows are cast.
+// The same if target elements are not larger: rows are cast, and the result is transposed.
 void cast_transposed(const RunCast& run, const Sizes& sizes, const Tile& tile,
                      LossAccount& account) {
   std::array<std::byte, kRows * kMaxRun * 8> rows;

@@ -1,4 +1,4 @@
-// Tiles by a cast of runs: what does not stand side by side goes by way of buffers.
+// Casts tiles by a cast of runs; elements that are not contiguous go through buffers.
 #pragma once
 
 #include "kernels/cast/cast_runs.h"

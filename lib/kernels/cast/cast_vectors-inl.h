@@ -1,5 +1,4 @@
-// Explicit vectors for casts, for every instruction set: what the bodies of cast_narrow-inl.h and
-// cast_runs.cc share.
+// Explicit vectors for casts, which the bodies of cast_narrow-inl.h and cast_runs.cc share.
 #if defined(BTF_KERNELS_CAST_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_VECTORS_INL_H
 #undef BTF_KERNELS_CAST_VECTORS_INL_H
@@ -30,7 +29,7 @@ HWY_INLINE void each_chunk(const CastRuns& work, LossAccount& account, Do&& cast
     for (std::size_t at = 0; at < work.count; at += kChunk) cast(chunk_at<Body>(work, run, at));
 }
 
-// Without vectors of its own, the compiler's are better.
+// Without a vector instruction set, the compiler's own vectors are better.
 #undef BTF_CAST_VECTORS
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 #define BTF_CAST_VECTORS 0
@@ -50,7 +49,7 @@ using Shorts = hn::Vec<hn::ScalableTag<std::int16_t>>;
 using Bytes = hn::Vec<hn::ScalableTag<std::int8_t>>;
 
 constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(float);
-// Vectors that are cast together: as many as 8-bit codes of fill one.
+// Vectors that are cast at a time: the number whose 8-bit codes fill one vector.
 constexpr std::size_t kVectors = 4;
 constexpr std::size_t kBlock = kVectors * kLanes;
 
@@ -68,8 +67,8 @@ HWY_INLINE std::uint64_t bits_of_mask(D d, M mask) {
 template <typename D, typename M>
 HWY_INLINE std::uint32_t count_of(D d, M mask) {
 #if HWY_TARGET == HWY_AVX2
-  // As bytes: of 16 bits Highway would extract every other one, which Zen 2 and older do in
-  // microcode.
+  // As bytes: for 16 bits Highway would extract every other bit, which is microcode on Zen 2 and
+  // older.
   if constexpr (sizeof(hn::TFromD<D>) == 2) {
     const hn::Repartition<std::uint8_t, D> bytes;
     const auto halves = hn::MaskFromVec(hn::BitCast(bytes, hn::VecFromMask(d, mask)));
@@ -79,14 +78,14 @@ HWY_INLINE std::uint32_t count_of(D d, M mask) {
   return static_cast<std::uint32_t>(hwy::PopCount(bits_of_mask(d, mask)));
 }
 
-// How many lanes have none of these bits.
+// The number of lanes that have none of these bits.
 template <typename D, typename V>
 HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
   return count_of(d, hn::Eq(hn::And(values, hn::Set(d, bits)), hn::Zero(d)));
 }
 
-// Packs numbers that fit; 16-byte pieces of both vectors take turns where an instruction works on
-// such pieces.
+// Packs numbers that fit. If an instruction works on pieces of 16 bytes, those of the two vectors
+// alternate in the result.
 template <bool kSigned>
 HWY_INLINE Bytes pack(Shorts a, Shorts b) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
@@ -103,7 +102,7 @@ HWY_INLINE Bytes pack(Shorts a, Shorts b) {
 #endif
 }
 
-// The order of kFrom vectors' pieces of 16 / kFrom bytes that pack() has mixed.
+// Restores the order of the pieces of 16 / kFrom bytes of kFrom vectors after pack().
 template <std::size_t kFrom, typename T, typename V>
 HWY_INLINE auto in_order(V packed) {
   const hn::ScalableTag<T> d;
@@ -122,7 +121,7 @@ HWY_INLINE auto in_order(V packed) {
   }
 }
 
-// To an address of whole vectors if `stream`.
+// With `stream`, the address must be aligned to vectors.
 template <typename D, typename V>
 HWY_INLINE void put(V values, D d, hn::TFromD<D>* target, bool stream) {
   if (stream)
@@ -131,8 +130,8 @@ HWY_INLINE void put(V values, D d, hn::TFromD<D>* target, bool stream) {
     hn::StoreU(values, d, target);
 }
 
-// Calls cast(source, target, stream) for blocks of that size; the last one is filled up with
-// zeros, which lose nothing. Returns how many of those there were.
+// Calls cast(source, target, stream) for blocks of that size; the last one is padded with zeros,
+// which lose nothing. Returns the number of padding elements.
 template <std::size_t kElements, typename Source, typename Target, typename Cast>
 HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   const auto* source = reinterpret_cast<const Source*>(chunk.source);

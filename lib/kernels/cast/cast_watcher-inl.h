@@ -1,6 +1,6 @@
-// The account's figures of casts by vectors: how many elements are beyond the range, how many
-// others changed, how many of these became zero, the largest error, and whether a relative error
-// may be larger than those before; and the largest relative error of a chunk where that is so.
+// The account of casts in vectors: the numbers of elements beyond the range, of others that
+// changed, and of those that became zero; the largest error; whether the largest relative error may
+// grow and, if so, the largest one of the chunk.
 #if defined(BTF_KERNELS_CAST_WATCHER_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_WATCHER_INL_H
 #undef BTF_KERNELS_CAST_WATCHER_INL_H
@@ -22,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Over = hn::Mask<hn::ScalableTag<float>>;
 
-// Which elements are beyond the range; which others have changed, and of these became zero.
+// The elements beyond the range, the others that have changed, and those that became zero.
 class Changes {
  public:
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -35,7 +35,7 @@ class Changes {
     block_ |= bits_of_mask(kFloats, changed) << (v * kLanes);
     over_ |= bits_of_mask(kFloats, over) << (v * kLanes);
   }
-  // Codes tell zeros of more elements at once than floats do.
+  // Zeros are counted by codes, of which a vector has more than of floats.
   template <typename D, typename V>
   HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
     const auto zero = hn::Eq(hn::And(codes, hn::Set(d, bits)), hn::Zero(d));
@@ -97,8 +97,8 @@ class Watcher {
   explicit HWY_INLINE Watcher(float bar)
       : bar_(hn::Set(kFloats, bar)), largest_(hn::Zero(kBits)), record_(hn::Zero(kBits)) {}
 
-  // Vector `v` of a block: `rounded` is what the target holds of `value`, both perhaps without
-  // their sign. `over`, if any: which values are beyond the range; their errors count as others do.
+  // Vector `v` of a block: `rounded` is the target's value for `value`; both may be without their
+  // signs. `over`, if any, are the values beyond the range, whose errors count as well.
   template <typename... MaybeOver>
   HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded,
                       MaybeOver... over) {
@@ -108,7 +108,8 @@ class Watcher {
     changes_.see(v, error, rounded, over...);
     if constexpr (kWatch == Watch::relative) record_ = hn::Or(record_, below(error, magnitude));
   }
-  // Codes of the block from element `at` on, in order. Their `bits` are 0 in that of zero only.
+  // The codes of the block from element `at` on, in order. Only the code of zero has none of
+  // `bits`.
   template <typename D, typename V>
   HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
     if constexpr (kWatch != Watch::nothing) changes_.see_codes(at, d, codes, bits);
@@ -125,7 +126,7 @@ class Watcher {
   }
 
  private:
-  // Its top bit is set if the error is larger than the bar allows.
+  // The top bit is set if the relative error is above the bar.
   HWY_INLINE Bits below(Floats error, Floats magnitude) const {
 #if HWY_NATIVE_FMA
     return bits_of(hn::MulSub(bar_, magnitude, error));
@@ -143,12 +144,12 @@ class Watcher {
   Changes changes_;
 };
 
-// Keeps the errors of a chunk, block by block.
+// Stores the errors of a chunk, block by block.
 class ErrorKeeper {
  public:
   explicit HWY_INLINE ErrorKeeper(Errors& errors) : errors_(errors) {}
 
-  // As of a Watcher.
+  // As for a Watcher.
   HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded) {
     keep(v, hn::Abs(hn::Sub(rounded, value)), magnitude);
   }
@@ -178,9 +179,10 @@ HWY_INLINE double quotient(const Errors& errors, std::size_t i) {
   return as_double(errors.error[i]) / as_double(errors.magnitude[i]);
 }
 
-// Data of few different values have the largest quotient in every chunk; these shall not cost a
-// division per element. Quotients of two floats are equal or differ by more than 2^-49 of their
-// size. So if one element near the largest so far has exactly that one, all elements as near have.
+// Data with few different values has the largest relative error in every chunk, which should not
+// cost a division for each element. Quotients of floats are equal or differ by more than 2^-49 of
+// their magnitude. So if one element close to the largest quotient so far has exactly that one, all
+// elements that are as close have it.
 HWY_INLINE bool has_larger_quotient(const Errors& errors, std::size_t count, double max_rel) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> half;
@@ -208,16 +210,16 @@ HWY_INLINE bool has_larger_quotient(const Errors& errors, std::size_t count, dou
   return near != count && quotient(errors, near) != max_rel;
 }
 
-// In double precision, as the account has it.
+// In double precision, as in the account.
 HWY_INLINE void settle_quotients(const Errors& errors, std::size_t count, LossAccount& account) {
   if (!has_larger_quotient(errors, count, account.max_rel)) return;
-  // Divisions of doubles for those only that are near the largest quotient of floats. No error is
-  // less than 2^-24 of its number, so that these are normal.
+  // Divides doubles only for elements that are close to the largest quotient of floats. No error is
+  // less than 2^-24 of its number, so the quotients are normal.
   FloatBits largest = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const FloatBits bits = std::bit_cast<FloatBits>(std::bit_cast<float>(errors.error[i]) /
                                                     std::bit_cast<float>(errors.magnitude[i]));
-    largest = std::max(largest, bits & sign_mask(0 - errors.error[i]));  // 0 / 0 is no quotient
+    largest = std::max(largest, bits & sign_mask(0 - errors.error[i]));  // ignores 0 / 0
   }
   const double close = as_double(largest) * (1 - 0x1p-20);
   for (std::size_t i = 0; i < count; ++i)

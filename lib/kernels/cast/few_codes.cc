@@ -7,10 +7,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cast/few_codes.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/cast/cast_vectors-inl.h"
 
-// SSE2 has no instruction that looks bytes up.
+// SSE2 has no instruction that looks up bytes.
 #undef BTF_CODE_LOOKUP
 #if !BTF_CAST_VECTORS || HWY_TARGET == HWY_SSE2
 #define BTF_CODE_LOOKUP 0
@@ -149,8 +149,8 @@ void look_up_all(const FewCodes& codes, const FewCodesRun& run) {
   look_up_codes<std::uint64_t>(codes, run);
 }
 
-// Calls see(vector of codes) for all whole vectors of a run, up to kMax of them before flush();
-// returns how many elements that were.
+// Calls see(vector of codes) for all whole vectors of a run, at most kMax of them before flush().
+// Returns the number of elements.
 template <std::size_t kMax, typename See, typename Flush>
 HWY_INLINE std::size_t each_vector(const FewCodes& codes, const FewCodesRun& run, See&& see,
                                    Flush&& flush) {
@@ -171,7 +171,7 @@ std::uint64_t count_all_marked(const FewCodes& codes, const FewCodesRun& run,
   const Codes table = hn::LoadDup128(kCodes, marks.data());
   Codes counts = hn::Zero(kCodes);
   std::uint64_t total = 0;
-  // Counts of 8 bits are added up before they are full.
+  // Counts of 8 bits are summed before they overflow.
   std::size_t i = each_vector<255>(
       codes, run,
       [&](Codes some) HWY_ATTR { counts = hn::Add(counts, hn::TableLookupBytes(table, some)); },

@@ -1,4 +1,4 @@
-// Sources of few codes: what each becomes is looked up in vectors, byte by byte.
+// Casts of sources with at most 16 codes: the results are looked up in vectors, byte by byte.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace btf {
 
 inline constexpr std::size_t kFewCodes = 16;
 
-// Types of 4 bits, and bool, of which any byte but 0 is 1.
+// Types of 4 bits, and bool, where any byte except 0 is true.
 constexpr bool has_few_codes(const DTypeInfo& row) {
   return row.half_byte() || row.kind == NumberKind::boolean;
 }
@@ -19,29 +19,29 @@ constexpr bool has_few_codes(const DTypeInfo& row) {
 // The result of each code.
 struct FewCodes {
   std::size_t target_bytes = 1;
-  // Codes above are as this one.
+  // Codes above this have its result.
   std::uint8_t most = kFewCodes - 1;
-  // Byte b of what becomes of code c is planes[b][c].
+  // planes[b][c] is byte b of the result of code c.
   std::array<std::array<std::uint8_t, kFewCodes>, sizeof(std::uint64_t)> planes{};
 };
 
-// Elements that stand side by side, one code a byte in the source.
+// Contiguous elements, with one code in each byte of the source.
 struct FewCodesRun {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   std::size_t count = 0;
-  std::ptrdiff_t ahead = 0;  // as of CastRuns
-  bool stream = false;       // likewise
+  std::ptrdiff_t ahead = 0;  // as in CastRuns
+  bool stream = false;       // as in CastRuns
 };
 
-// Has the instruction set in use what it takes?
+// Returns true if the instruction set in use can look up bytes.
 bool has_code_lookup();
 
 void cast_few_codes(const FewCodes& codes, const FewCodesRun& run);
 
 using CodeMarks = std::array<std::uint8_t, kFewCodes>;
 
-// How many elements have a code whose mark is 1, not 0.
+// The number of elements whose code has the mark 1, not 0.
 std::uint64_t count_marked(const FewCodes& codes, const FewCodesRun& run, const CodeMarks& marks);
 
 // Bit c is set if an element has code c.

@@ -12,7 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cast/integer_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/cast/cast_vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,7 +36,7 @@ using Native =
     std::conditional_t<kRowOf<T>.kind == NumberKind::signed_integer,
                        std::make_signed_t<Unsigned<kRowOf<T>.bits>>, Unsigned<kRowOf<T>.bits>>;
 
-// The ends of a dtype's range, as far as the integer type has them.
+// The limits of a dtype's range, clamped to those of the integer type.
 template <DType T, typename Integer>
 constexpr Integer least_of() {
   if constexpr (kRowOf<T>.kind != NumberKind::signed_integer || std::is_unsigned_v<Integer>)

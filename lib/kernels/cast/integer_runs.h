@@ -1,4 +1,4 @@
-// Integers to integers in vectors: what is beyond the range is clamped, nothing else changes.
+// Casts integers to integers in vectors, clamped to the range.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,17 @@
 
 namespace btf {
 
-// The account's counts of a run: errors grow with the number.
+// What the account needs of a run. The largest errors are those of the least and the largest
+// number.
 struct IntegerTally {
   std::uint64_t overflowed = 0;
-  bool doubles = true;  // are they all? Else the following two are undefined
+  bool doubles = true;  // all numbers are exact doubles; if not, the next two are undefined
   double least = 0;
   double largest = 0;
 };
 
-// Elements that stand side by side, 4-bit ones in a byte each. nullptr: one of the two is no
-// integer of its own width, or the source has 4 bits.
+// For contiguous elements; 4-bit ones take a byte each. nullptr if one of the two dtypes is not an
+// integer, or the source has 4 bits.
 using IntegerRunFn = IntegerTally (*)(const std::byte* source, std::byte* target,
                                       std::size_t count);
 IntegerRunFn find_integer_run(DType from, DType to);

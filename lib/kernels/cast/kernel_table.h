@@ -1,5 +1,5 @@
-// Which kernel carries the elements of a conversion. The first row that applies wins; the scalar
-// reference is the last and always does.
+// The table of cast kernels. The first row that applies is used; the last one, the scalar
+// reference, always applies.
 #pragma once
 
 #include <span>
@@ -8,7 +8,6 @@
 
 namespace btf {
 
-// All rows; the last is the reference.
 std::span<const CastKernel> cast_kernels();
 
 const CastKernel& pick_cast_kernel(const CastJob& job);

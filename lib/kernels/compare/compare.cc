@@ -17,17 +17,17 @@ template <typename Real>
 bool within_error(Real actual, Real golden, double rtol, double atol) {
   const Real error = std::abs(actual - golden);
   const Real magnitude = std::abs(golden);
-  // An rtol of Inf allows nothing more where golden is 0.
+  // With a golden of 0, an rtol of Inf allows nothing.
   const Real relative = magnitude == 0 ? 0 : static_cast<Real>(rtol) * magnitude;
   const Real allowed = static_cast<Real>(atol) + relative;
-  // Two large doubles may be further apart than the largest double.
+  // The difference of two large doubles may exceed the largest double.
   if constexpr (std::is_same_v<Real, double>)
     if (std::isinf(error) || std::isinf(allowed))
       return within_error<long double>(actual, golden, rtol, atol);
   return error <= allowed;
 }
 
-// Half a step of the coarser grid between them, and what the arithmetic of scales adds.
+// Half a step of the coarser grid between them, plus the error of the arithmetic of scales.
 template <typename Real>
 double half_step(Real actual, Real golden, const Judge& judge, std::uint64_t number) {
   const auto a = static_cast<double>(actual);
@@ -38,7 +38,7 @@ double half_step(Real actual, Real golden, const Judge& judge, std::uint64_t num
   return half + (scaled ? kScaleArithmetic * std::abs(g) : 0);
 }
 
-// The error of finite numbers that differ. Inf if no double is enough.
+// The least atol that accepts finite numbers that differ; Inf if no double is enough.
 template <typename Real>
 double least_atol(Real error) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -46,8 +46,8 @@ double least_atol(Real error) {
   return static_cast<Real>(atol) < error ? std::nextafter(atol, kInf) : atol;
 }
 
-// Likewise; no double is enough for a golden 0. It is a step or two from the quotient, and many
-// where products are subnormal. Doubles that are not negative sort as their bits do.
+// The least rtol that does; Inf if golden is 0. It is a step or two from the quotient, or many if
+// products are subnormal. Non-negative doubles have the order of their bits.
 template <typename Real>
 double least_rtol(Real actual, Real golden) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -179,7 +179,7 @@ PairError error_of(Real actual, Real golden) {
 
 namespace {
 
-// Brings the least rtol to one that accepts all; `relative` is the largest quotient.
+// Raises the least rtol to one that accepts all pairs; `relative` is the largest quotient.
 template <typename Real>
 void score_least_rtol(const Real* actual, const Real* golden, std::uint64_t count, double relative,
                       CompareScore& score) {
@@ -194,12 +194,12 @@ void score_least_rtol(const Real* actual, const Real* golden, std::uint64_t coun
         score.least_rtol = least_rtol(a, g);
     }
   };
-  // The worst by their quotients first: few others need more.
+  // The pairs with the largest quotients first: few others need more.
   raise(relative * (1 - 0x1p-50));
   raise(score.least_rtol);
 }
 
-// A run of finite numbers whose largest are known. False if exact arithmetic has to tell.
+// Scores a run of finite numbers by its extremes. Returns false if exact arithmetic must decide.
 template <typename Real>
 bool score_extremes(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                     CompareScore& score) {
@@ -222,19 +222,19 @@ void score_numbers(const Real* actual, const Real* golden, std::uint64_t count, 
     score_finite(static_cast<double>(actual[i]), static_cast<double>(golden[i]), 1, judge, score);
 }
 
-// True if that was all there is to do.
+// Returns true if that was all that had to be done.
 template <typename Real>
 bool score_quiet(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                  CompareScore& score) {
   std::uint64_t refused = 0;
-  if (!score_runs<Real>().quiet(actual, golden, count, judge, score, refused)) return false;
+  if (!score_runs<Real>().no_new_max(actual, golden, count, judge, score, refused)) return false;
   score.mismatched += refused;
   return true;
 }
 
 constexpr std::uint64_t kScoreRun = 1024;
 
-// Pairs with NaN and Inf are scored one by one, the others without them.
+// Pairs with NaN or Inf are scored one by one, the others in runs.
 template <typename Real>
 void score_mixed(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                  CompareScore& score) {

@@ -1,4 +1,4 @@
-// Compares runs of real numbers and keeps the score.
+// Compares runs of real numbers and counts mismatches.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace btf {
 
-// A tolerance made ready for two dtypes.
+// A tolerance, prepared for two dtypes.
 struct Judge {
   double rtol = 0;
   double atol = 0;
-  bool by_error = true;  // rtol and atol are asked
+  bool by_error = true;  // rtol and atol apply
   std::uint64_t ulp = UINT64_MAX;
   bool equal_nan = true;
   StepGrid grid;
-  bool half_step = false;  // of either side's grid is accepted too: a question of single pairs
+  bool half_step = false;  // half a step of either side's grid is also accepted, pair by pair
   Grid actual{};
   Grid golden{};
 };
@@ -30,13 +30,15 @@ struct CompareScore {
   std::uint64_t mismatched = 0;
   std::uint64_t special = 0;  // pairs with NaN or Inf
   double max_abs = 0;         // over pairs of finite numbers
-  double max_rel = 0;         // |actual - golden| / |golden|; Inf where only golden is 0
+  double max_rel = 0;         // |actual - golden| / |golden|; Inf if only golden is 0
   std::uint64_t max_ulp = 0;
-  double least_atol = 0;  // that alone would accept every pair of finite numbers; Inf if none would
-  double least_rtol = 0;  // likewise
+  // The least atol, and the least rtol, that alone would accept every pair of finite numbers; Inf
+  // if there is none.
+  double least_atol = 0;
+  double least_rtol = 0;
   NanCount nan;
   InfCount inf;
-  // True if every mismatch is one of finite numbers, so that some tolerance would accept it.
+  // All mismatches are of finite numbers, so some tolerance would accept them.
   bool tolerable = true;
 
   void add(const CompareScore& other);
@@ -47,7 +49,7 @@ template <typename Real>
 void compare_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                  CompareScore& score);
 
-// The same for `count` pairs that are all alike. Real is double or long double from here on.
+// The same for `count` equal pairs. In the functions below, Real is double or long double.
 template <typename Real>
 void compare_many(Real actual, Real golden, std::uint64_t count, const Judge& judge,
                   CompareScore& score);
@@ -57,15 +59,16 @@ struct PairError {
   double rel = 0;
 };
 
-// As compare_run() scores it.
+// The errors of a pair as compare_run() computes them.
 template <typename Real>
 PairError error_of(Real actual, Real golden);
 
-// Is this pair accepted? `number` is its index in row-major order: each may have its own step.
+// Returns true if the pair is accepted. `number` is its row-major index, on which its step may
+// depend.
 template <typename Real>
 bool accepts(Real actual, Real golden, const Judge& judge, std::uint64_t number = 0);
 
-// The largest error of a pair of finite numbers that is accepted, as far as errors decide.
+// The largest error of a pair of finite numbers that rtol, atol and half a step accept.
 double allowed_error(double actual, double golden, const Judge& judge, std::uint64_t number);
 
 }  // namespace btf

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLanes = 8;
 
-// As the vector instruction: NaN in `x` leaves `largest`.
+// As the vector instruction does: if `x` is NaN, `largest` stays.
 BTF_INLINE void keep_larger(double& largest, double x) { largest = x > largest ? x : largest; }
 
 using Lanes = std::array<double, kLanes>;
@@ -41,7 +41,7 @@ BTF_INLINE RunSums sums_of(const double* actual, const double* golden, std::uint
   return sums;
 }
 
-// Four maxima for each lane: one would wait for itself.
+// Four maxima for each lane, to hide the latency of a single one.
 BTF_INLINE double least_atol(const double* error, const double* golden, std::uint64_t count,
                              double rtol) {
   constexpr std::size_t kMaxima = 4 * kLanes;

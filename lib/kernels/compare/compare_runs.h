@@ -1,5 +1,5 @@
-// Sums over runs of doubles, with the widest vectors that this CPU has. Every CPU computes the
-// same.
+// Sums, extremes and mismatches of runs of pairs, in vectors. The results are the same on every
+// CPU.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace btf {
 
-// Sums over pairs of finite numbers, in doubles, in lanes of them, or compensated.
+// Sums over pairs of finite numbers. Sum is a double, lanes of doubles, or a compensated sum.
 template <typename Sum>
 struct FigureSums {
   Sum error{};  // actual - golden
@@ -26,7 +26,7 @@ struct FigureSums {
   Sum golden2{};
   Sum product{};
 
-  // add(sum, term): each sum, and what the pair adds to it.
+  // Calls add(sum, term) for each sum with the term of this pair.
   template <typename Real>
   BTF_INLINE void add_pair(Real a, Real g, auto&& add) {
     add(error, a - g);
@@ -38,7 +38,7 @@ struct FigureSums {
     add(product, a * g);
   }
 
-  // add(sum, other's): each sum, and the same one of another.
+  // Calls add(sum, other_sum) for each sum with the corresponding one of `other`.
   template <typename Other>
   BTF_INLINE void add_sums(const FigureSums<Other>& other, auto&& add) {
     add(error, other.error);
@@ -55,44 +55,40 @@ struct RunSums : FigureSums<double> {
   double largest = 0;  // |golden|
 };
 
-// May a sum of squares be computed in doubles? Below this they lose digits; beyond the largest
-// double they are Inf.
+// Returns true if a sum of squares is exact enough in doubles: smaller ones lose digits, and larger
+// ones are Inf.
 inline bool has_exact_squares(double sum) { return sum > 1e-280 && std::isfinite(sum); }
 
 struct CompareRuns {
-  // The sums of a run without NaN and Inf.
+  // The run must not contain NaN or Inf.
   RunSums (*sums)(const double* actual, const double* golden, std::uint64_t count);
   // The largest of left_to_accept(); NaN is ignored.
   double (*least_atol)(const double* error, const double* golden, std::uint64_t count, double rtol);
-  // Is no magnitude larger? NaN is.
+  // Returns true if no magnitude is above `most`; NaN counts as above.
   bool (*within)(const double* values, std::uint64_t count, double most);
 };
 
-// Those of the level in use (cpu_level.h).
+// The functions of the level in use (kernels/cpu/cpu_level.h).
 const CompareRuns& compare_runs();
 
-// The part of an error that rtol leaves to atol. The margin is more than accepting can lose
-// to its roundings.
+// The part of an error that atol must accept in addition to rtol. The margin is larger than the
+// rounding errors of the comparison.
 inline double left_to_accept(double error, double golden, double rtol) {
   return error * (1 + 0x1p-50) - rtol * std::abs(golden);
 }
 
-// Tolerances brought together: what is judged by when two grids meet.
-
-// `special` takes precedence over `general`.
+// Combines two tolerances; `special` takes precedence.
 Tolerance overlaid(const Tolerance& general, const Tolerance& special);
 
-// `close` becomes what the coarser grid allows (docs/dtypes.md, section 6).
+// Replaces `close` by the tolerance of the coarser grid (docs/dtypes.md, section 6).
 Tolerance effective(const Tolerance& asked, const Grid& a, const Grid& b);
 
-// The common case of a comparison: both sides hold the same finite numbers.
-
-// Are `count` codes of buffer_bytes() each the same on both sides, without NaN or Inf among them?
+// Returns true if `count` codes of buffer_bytes() are the same on both sides and none is NaN or
+// Inf, which is the most common result of a comparison.
 bool same_finite_bits(DType dtype, const std::byte* a, const std::byte* b, std::uint64_t count);
 
-// 64-bit integers against anything: pairs of which both are at most 2^52 are compared as doubles,
-// which hold them and their differences, all others as long double.
-
+// 64-bit integers: if both numbers of a pair are at most 2^52, they and their difference are exact
+// doubles and are compared as such; all other pairs are compared as long double.
 inline constexpr double kMaxAsDouble = 0x1p52;
 
 inline bool compares_as_double(long double actual, long double golden) {
@@ -100,12 +96,12 @@ inline bool compares_as_double(long double actual, long double golden) {
   return std::abs(actual) <= kMax && std::abs(golden) <= kMax;
 }
 
-// Takes numbers rounded to double: no number outside the range is rounded into it.
+// The values may have been rounded to double: no number outside the range is rounded into it.
 inline bool all_compare_as_double(const double* values, std::uint64_t count) {
   return compare_runs().within(values, count, kMaxAsDouble);
 }
 
-// Writes both sides as doubles, which they are. False if a pair does not compare as such.
+// Converts both sides to doubles. Returns false if a pair cannot be compared as doubles.
 inline bool to_doubles(const long double* actual, const long double* golden, std::uint64_t count,
                        double* actual_out, double* golden_out) {
   bool all = true;
@@ -117,49 +113,44 @@ inline bool to_doubles(const long double* actual, const long double* golden, std
   return all;
 }
 
-// Most runs of a comparison change nothing of a score but counts: a look at a run that tells so,
-// and what the largest of a run are where it does not. Every CPU computes the same.
-
 // The largest values in a run of pairs of finite numbers.
 struct RunExtremes {
   double error = 0;
   double relative = 0;      // error / |golden|
   std::uint64_t steps = 0;  // by the judge's grid
   std::uint64_t refused = 0;
-  // False if some error or limit is no double: exact arithmetic has to tell.
+  // False if some error or limit is not a double, so that exact arithmetic must decide.
   bool clear = true;
 };
 
 // Real is float or double.
 template <typename Real>
 struct ScoreRuns {
-  // True if all numbers are finite and none sets a record, so that of the score only `mismatched`
-  // changes, by `refused`. False tells nothing.
-  bool (*quiet)(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
-                const CompareScore& score, std::uint64_t& refused);
+  // A fast check, since most runs only change the counts of a score. Returns true if all numbers
+  // are finite and no maximum of the score grows, so that only `mismatched` changes, by `refused`.
+  // False means that this is not known.
+  bool (*no_new_max)(const Real* actual, const Real* golden, std::uint64_t count,
+                     const Judge& judge, const CompareScore& score, std::uint64_t& refused);
   // For finite numbers.
   RunExtremes (*extremes)(const Real* actual, const Real* golden, std::uint64_t count,
                           const Judge& judge);
 };
 
-// Those of the level in use (kernels/cpu/cpu_level.h).
+// The functions of the level in use (kernels/cpu/cpu_level.h).
 template <typename Real>
 const ScoreRuns<Real>& score_runs();
-
-// The pairs of a run judged one by one, and questions about the errors of many. Every CPU computes
-// the same.
 
 // A summary of a run of pairs.
 struct RunSummary {
   double largest_error = 0;   // of pairs of finite numbers
-  double least_error = 0;     // of those that differ; Inf if none does
-  double least_golden = 0;    // no |golden| is less
+  double least_error = 0;     // of pairs that differ; Inf if none does
+  double least_golden = 0;    // a lower bound of |golden|
   std::uint64_t equal = 0;    // pairs of finite numbers without an error
   std::uint64_t special = 0;  // pairs with NaN or Inf
   std::uint64_t refused = 0;
 };
 
-// As many as a loop has registers for.
+// The number of errors from each limit on. There are as many limits as a loop has registers for.
 struct AtLeast {
   static constexpr std::size_t kLimits = 4;
   using Limits = std::array<double, kLimits>;
@@ -168,27 +159,28 @@ struct AtLeast {
 };
 
 struct JudgeRuns {
-  // error: absolute, NaN where NaN or Inf is involved. refused: the same of refused pairs, 0 of
-  // accepted ones.
+  // Sets `error` to absolute errors, NaN if NaN or Inf is involved, and `refused` to the same for
+  // refused pairs and 0 for accepted ones.
   RunSummary (*judge)(const double* actual, const double* golden, std::uint64_t count,
                       const Judge& judge, double* error, double* refused);
-  // How many errors are not below each limit. NaN is below all.
+  // Counts the errors that are not below each limit; NaN is below all.
   AtLeast (*at_least)(const double* error, std::uint64_t count, const AtLeast::Limits& limits);
-  // The largest error / |golden|, if that is at least about `bar`, a finite number; else 0. NaN is
-  // passed over.
+  // The largest error / |golden| if it is at least about `bar`, which must be finite; otherwise 0.
+  // NaN is ignored.
   double (*largest_relative)(const double* error, const double* golden, std::uint64_t count,
                              double bar);
-  // Are all numbers finite, and those of each pair at one position of a grid of floats?
+  // Returns true if all numbers are finite and both of each pair have the same position on a grid
+  // of floats.
   bool (*same_steps)(const double* actual, const double* golden, std::uint64_t count,
                      const StepGrid& grid);
-  // Has any of the numbers from `first` on a rank of at least `least`?
+  // Returns true if scattered() of any of `count` numbers from `first` on is at least `least`.
   bool (*any_scattered)(std::uint64_t first, std::uint64_t count, std::uint32_t least);
 };
 
-// Those of the level in use (kernels/cpu/cpu_level.h).
+// The functions of the level in use (kernels/cpu/cpu_level.h).
 const JudgeRuns& judge_runs();
 
-// The number's rank: as good as random, and the same in every run.
+// A hash of the number.
 inline std::uint32_t scattered(std::uint64_t number) {
   std::uint32_t x =
       static_cast<std::uint32_t>(number) ^ static_cast<std::uint32_t>(number >> 32) * 0x9e3779b1U;
@@ -197,13 +189,11 @@ inline std::uint32_t scattered(std::uint64_t number) {
   return x ^ x >> 16;
 }
 
-// Sums over runs of numbers, and over runs of pairs. Every CPU computes the same.
-
 struct SideSums {
   double sum = 0;
   double square = 0;
   double largest = 0;      // magnitude
-  std::uint64_t bits = 0;  // all bits of significands that are set somewhere, but the leading
+  std::uint64_t bits = 0;  // the bits of significands that any number has, without the leading ones
 };
 
 struct ErrorSums {
@@ -215,27 +205,27 @@ struct ErrorSums {
   std::uint64_t at_limit = 0;  // |actual| >= limit > |golden|
 };
 
-// All of it but the sums of actual, which follow from the others.
+// The sums of both sides. Those of actual are left out, since they follow from the others.
 struct PairSums {
-  ErrorSums errors{};  // without at_limit
+  ErrorSums errors{};  // at_limit is not set
   SideSums golden{};
   double actual_largest = 0;
   std::uint64_t actual_bits = 0;
 };
 
-// Real is float or double; floats give what they give as doubles.
+// Real is float or double; floats give the same results as when converted to doubles.
 template <typename Real>
 struct ErrorRuns {
-  // Also of what is not finite: a sum is not either then.
+  // If numbers are not finite, the sums are not finite either.
   PairSums (*pairs)(const Real* actual, const Real* golden, std::uint64_t count);
   SideSums (*side)(const Real* values, std::uint64_t count);
   ErrorSums (*errors)(const Real* actual, const Real* golden, std::uint64_t count, double limit);
-  // Adds the squares of errors and of golden, place by place.
+  // Adds the squares of errors and of golden element by element.
   void (*squares)(const Real* actual, const Real* golden, std::uint64_t count, double* error2,
                   double* golden2);
 };
 
-// Those of the level in use (kernels/cpu/cpu_level.h).
+// The functions of the level in use (kernels/cpu/cpu_level.h).
 template <typename Real>
 const ErrorRuns<Real>& error_runs();
 

@@ -6,8 +6,8 @@
 namespace btf {
 namespace {
 
-// The tolerance of --close: rtol and atol, and besides, where steps differ from element to element,
-// half a step of the coarser grid.
+// The tolerance of --close: rtol, atol and, if steps differ from element to element, half a step of
+// the coarser grid.
 struct Close {
   Closeness most;
   bool half_step = false;
@@ -18,8 +18,8 @@ bool integer(const Grid& a, const Grid& b) { return a.integers() || b.integers()
 bool text(const Grid& a, const Grid& b) { return a.text() || b.text(); }
 bool any(const Grid&, const Grid&) { return true; }
 
-// Includes the float that codes are compared with: it may be the coarser one. Steps of float32 and
-// float64 are within the error of arithmetic.
+// Includes the float that codes are compared with, which may be the coarser one. Steps of float32
+// and float64 are within the error of the arithmetic.
 bool differing_steps(const Grid& grid) {
   if (grid.codes) return !grid.even_half_step();
   return grid.text() || (info(grid.dtype).floating() && info(grid.dtype).bits < 32);
@@ -40,7 +40,7 @@ Close by_dtype(const Grid& a, const Grid& b) {
 
 Close by_digits(const Grid& a, const Grid& b) { return {by_dtype(a, b).most, true}; }
 
-// The table of docs/dtypes.md, section 6. The first row that a pair is of counts.
+// The table of docs/dtypes.md, section 6. The first row that matches a pair applies.
 struct PairKind {
   bool (*is)(const Grid& a, const Grid& b);
   Close (*close)(const Grid& a, const Grid& b);
@@ -76,7 +76,7 @@ Tolerance effective(const Tolerance& asked, const Grid& a, const Grid& b) {
   }
   tolerance.close_as.reset();
   if (!tolerance.rtol) tolerance.rtol = close.most.rtol;
-  // An atol that is given stands for the half step.
+  // An explicit atol replaces the half step.
   tolerance.half_step = close.half_step && !tolerance.atol;
   if (!tolerance.atol) tolerance.atol = close.most.atol;
   return tolerance;

@@ -1,5 +1,5 @@
-// Sums go lane by lane over eight lanes, however wide the vectors are, so that every instruction
-// set rounds alike.
+// Sums are kept in eight lanes, whatever the width of vectors, so that all instruction sets give
+// the same results.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/compare/error_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -76,7 +76,7 @@ struct WordLanes {
     for (WordVec& vector : vectors) vector = hn::Zero(Words());
   }
   HWY_INLINE void set(std::size_t i, WordVec bits) { vectors[i] = hn::Or(vectors[i], bits); }
-  // A mask is all ones, which is -1.
+  // A set mask is -1.
   HWY_INLINE void count(std::size_t i, hn::Mask<Doubles> where) {
     vectors[i] = hn::Sub(vectors[i], hn::BitCast(Words(), hn::VecFromMask(Doubles(), where)));
   }
@@ -99,7 +99,7 @@ struct Tail {
   }
 };
 
-// step(x, y, vector) for eights of both, then for the rest with zeros behind it.
+// Calls step(x, y, vector) for eights of both, then for the rest padded with zeros.
 template <typename Real, typename Step>
 HWY_INLINE void for_each_eight(const Real* x, const Real* y, std::uint64_t count, Step&& step) {
   const Doubles d;
@@ -115,7 +115,7 @@ HWY_INLINE void for_each_eight(const Real* x, const Real* y, std::uint64_t count
          hn::LoadU(d, last_y.values.data() + i * kWidth), i);
 }
 
-// Four lanes: the sums fit into the registers of AVX2.
+// Four lanes, so that the sums fit into the registers of AVX2.
 template <typename Real>
 PairSums pair_sums(const Real* actual, const Real* golden, std::uint64_t count) {
   using Four = hn::CappedTag<double, 4>;
@@ -162,7 +162,7 @@ PairSums pair_sums(const Real* actual, const Real* golden, std::uint64_t count) 
     for (std::size_t i = 0; i < kParts; ++i)
       add(lanes[i], hn::LoadU(d, last_actual.values.data() + i * kStep),
           hn::LoadU(d, last_golden.values.data() + i * kStep));
-    sums.errors.equal -= kFour - (count - at);  // zeros behind the last pair are equal too
+    sums.errors.equal -= kFour - (count - at);  // the padding is equal too
   }
   for (const Lane& lane : lanes) {
     std::array<double, kStep> values;
@@ -237,7 +237,7 @@ ErrorSums error_sums(const Real* actual, const Real* golden, std::uint64_t count
                  .largest = largest.largest()};
   for (const std::uint64_t lane : equal.values()) sums.equal += lane;
   for (const std::uint64_t lane : at_limit.values()) sums.at_limit += lane;
-  // Zeros behind the last pair are equal too.
+  // The padding is equal too.
   sums.equal -= (kLanes - count % kLanes) % kLanes;
   return sums;
 }

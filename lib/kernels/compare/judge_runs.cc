@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/compare/judge_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/compare/pair_vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,12 +21,12 @@ HWY_INLINE double smallest_lane(RealVec lanes) {
   return least;
 }
 
-// Pairs of zeros that fill the last vector up.
+// Pairs of zeros that pad the last vector.
 HWY_INLINE std::uint64_t behind_last(std::uint64_t count) {
   return (kScoreWidth - count % kScoreWidth) % kScoreWidth;
 }
 
-// Errors of whole vectors of pairs, and which are refused: by their error, and by their steps.
+// Computes errors of whole vectors of pairs, and which pairs are refused by their error or steps.
 class JudgedVectors {
  public:
   HWY_INLINE explicit JudgedVectors(const Judge& judge)
@@ -60,7 +60,7 @@ class JudgedVectors {
     hn::StoreU(distance, d, error);
     hn::StoreU(hn::IfThenElseZero(over, distance), d, refused);
     over_.add(over);
-    // NaN where a number is none, or something is beyond the largest double.
+    // NaN if a number is NaN, or a result exceeds the largest double.
     const RealVec sum = hn::Add(distance, allowed);
     unclear_ = hn::Add(unclear_, hn::Sub(sum, sum));
     const RealMask equal = hn::Eq(distance, zero);
@@ -90,7 +90,7 @@ class JudgedVectors {
   RealVec unclear_, largest_, least_, least_golden_;
 };
 
-// With the errors known, some of which are NaN. Sets `refused` again.
+// Judges again with the errors known, some of which are NaN, and sets `refused`.
 RunSummary judge_each(const double* actual, const double* golden, std::uint64_t count,
                       const Judge& judge, const double* error, double* refused) {
   const ScoreReal d;
@@ -136,7 +136,7 @@ RunSummary judge_as(const double* actual, const double* golden, std::uint64_t co
     std::copy_n(e.begin(), count - at, error + at);
     std::copy_n(r.begin(), count - at, refused + at);
   }
-  // Limits between two doubles are left to exact arithmetic.
+  // If a limit is between two doubles, exact arithmetic decides.
   const bool exact = !kBySteps || !kInteger || judge.ulp <= 1ULL << 53;
   if (!exact || pairs.unclear()) return judge_each(actual, golden, count, judge, error, refused);
   RunSummary summary = pairs.summary();
@@ -211,11 +211,11 @@ bool any_scattered(std::uint64_t first, std::uint64_t count, std::uint32_t least
   constexpr std::size_t kWidth = hn::MaxLanes(Ranks());
   const Ranks d;
   std::uint64_t i = 0;
-  // The upper half is the same for all but those that pass 2^32.
+  // The upper half is the same for all numbers up to the next multiple of 2^32.
   if (first >> 32 == (first + count) >> 32) {
     const auto upper = hn::Set(d, static_cast<std::uint32_t>(first >> 32) * 0x9e3779b1U);
     auto largest = hn::Zero(d);
-    // Counted up: Highway makes Iota() in memory.
+    // Incremented, since Highway computes Iota() in memory.
     auto numbers = hn::Iota(d, static_cast<std::uint32_t>(first));
     const auto step = hn::Set(d, static_cast<std::uint32_t>(kWidth));
     for (; i + kWidth <= count; i += kWidth, numbers = hn::Add(numbers, step)) {

@@ -1,4 +1,4 @@
-// Vectors of pairs, for every instruction set: what the kernels of a comparison share.
+// Vectors of pairs, which the kernels of comparisons share.
 #if defined(BTF_KERNELS_COMPARE_PAIR_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_COMPARE_PAIR_VECTORS_INL_H
 #undef BTF_KERNELS_COMPARE_PAIR_VECTORS_INL_H
@@ -32,8 +32,8 @@ HWY_INLINE RealVec widened(const float* from) {
   return hn::PromoteTo(ScoreReal(), hn::LoadU(hn::Rebind<float, ScoreReal>(), from));
 }
 
-// step(actual, golden) of addresses of kWidth pairs, at the end with pairs of zeros behind the
-// last.
+// Calls step(actual, golden) with the addresses of kWidth pairs; the last ones are padded with
+// pairs of zeros.
 template <std::size_t kWidth, typename Real, typename Step>
 HWY_INLINE void for_each_width(const Real* actual, const Real* golden, std::uint64_t count,
                                Step&& step) {
@@ -47,7 +47,7 @@ HWY_INLINE void for_each_width(const Real* actual, const Real* golden, std::uint
   step(last_actual.data(), last_golden.data());
 }
 
-// step(actual, golden) for vectors of doubles.
+// Calls step(actual, golden) for vectors of doubles.
 template <typename Real, typename Step>
 HWY_INLINE void for_each_vector(const Real* actual, const Real* golden, std::uint64_t count,
                                 Step&& step) {
@@ -56,7 +56,7 @@ HWY_INLINE void for_each_vector(const Real* actual, const Real* golden, std::uin
   });
 }
 
-// The same for vectors of floats as they are.
+// The same for vectors of floats, without conversion.
 template <typename Step>
 HWY_INLINE void for_each_float_vector(const float* actual, const float* golden, std::uint64_t count,
                                       Step&& step) {
@@ -80,7 +80,7 @@ HWY_INLINE auto largest_lane(D d, hn::Vec<D> lanes) {
   return most;
 }
 
-// Masks counted, as numbers of all ones, and whether there was any.
+// Counts masks, which are -1 if set; and whether any was set.
 struct Count {
   PlaceVec lanes;
 

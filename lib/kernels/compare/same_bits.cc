@@ -10,7 +10,7 @@
 namespace btf {
 namespace {
 
-// Codes that, with `shift` added, are more than the limit under the mask are no finite numbers.
+// Codes that are above the limit after adding `shift` and masking are not finite numbers.
 struct Finite {
   std::uint64_t mask = 0;
   std::uint64_t limit = 0;
@@ -20,16 +20,16 @@ struct Finite {
 Finite finite_codes(const DTypeInfo& row) {
   if (!row.floating() || row.fp.specials == FloatSpecials::none) return {};
   const std::uint64_t limit = number::max_finite(row.fp);
-  // The one NaN becomes the largest code.
+  // The only NaN becomes the largest code.
   if (row.fp.specials == FloatSpecials::fnuz)
     return {number::low_bits(row.bits), number::low_bits(row.bits) - 1, limit};
   return {number::low_bits(row.fp.exponent_bits + row.fp.mantissa_bits), limit};
 }
 
-// Bytes of a side that are looked at before more are fetched.
+// Bytes of a side that are compared before more are prefetched.
 constexpr std::uint64_t kStep = 512;
 
-// Does not stop at the first difference: a loop without a way out vectorises.
+// Does not stop at the first difference, since a loop without an exit vectorises.
 template <typename Code>
 BTF_INLINE bool same_step(const std::byte* a, const std::byte* b, std::uint64_t count,
                           const Finite& finite) {
@@ -55,7 +55,7 @@ BTF_INLINE bool same_codes(const std::byte* a, const std::byte* b, std::uint64_t
                            const Finite& finite) {
   constexpr std::uint64_t kCodes = kStep / sizeof(Code);
   for (; count > kCodes; count -= kCodes, a += kStep, b += kStep) {
-    // Vectors as wide as a line are too fast for what the CPU fetches by itself.
+    // Vectors with the width of a line are too fast for the CPU's own prefetching.
     for (std::uint64_t at = kStep; at < 2 * kStep; at += 64) {
       __builtin_prefetch(a + at, 0, 3);
       __builtin_prefetch(b + at, 0, 3);
@@ -74,7 +74,7 @@ using SameFn = bool (*)(const std::byte*, const std::byte*, std::uint64_t, const
   BTF_LEVELS(name, bool,                                                                           \
              (const std::byte* a, const std::byte* b, std::uint64_t n, const Finite& f),           \
              (a, b, n, f))
-// Signed where no mask has the highest bit: more instruction sets compare those.
+// Signed if no mask has the highest bit: more instruction sets can compare signed numbers.
 BTF_SAME(same_8, std::uint8_t)
 BTF_SAME(same_16, std::int16_t)
 BTF_SAME(same_32, std::int32_t)

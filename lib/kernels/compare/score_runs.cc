@@ -8,9 +8,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/compare/score_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
+#include "kernels/compare/no_new_max-inl.h"
 #include "kernels/compare/pair_vectors-inl.h"
-#include "kernels/compare/quiet_floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -34,7 +34,8 @@ using Shorter = hn::ScalableTag<std::uint32_t>;
 using ShortReal = hn::RebindToFloat<Shorter>;
 using ShortInt = hn::RebindToSigned<Shorter>;
 
-// Do floats tell the places of floats on this grid? Its steps are scaled to 1 by a float then.
+// Returns true if floats are enough to compute positions on this grid: a float scales its steps
+// to 1.
 bool places_floats(const StepGrid& grid) {
   constexpr int kMin = std::numeric_limits<float>::min_exponent - 1;
   return !grid.integer && grid.precision < std::numeric_limits<float>::digits &&
@@ -42,7 +43,7 @@ bool places_floats(const StepGrid& grid) {
          (grid.least_exponent == kMin || grid.precision - 1 - grid.least_exponent <= -kMin);
 }
 
-// As Line, of 32 bits. Where floats are subnormal as the grid is, their bits go on by even steps.
+// As Line, with 32 bits. If subnormal floats are those of the grid, their bits are even steps.
 class FloatLine {
  public:
   HWY_INLINE explicit FloatLine(const StepGrid& grid)
@@ -80,7 +81,7 @@ class FloatLine {
   hn::Vec<ShortReal> small_scale_;
 };
 
-// Floats on their own grid: their bits are their places.
+// Floats on their own grid: their bits are their positions.
 struct OwnLine {
   HWY_INLINE static hn::Vec<ShortInt> place(hn::Vec<ShortReal> x) {
     const auto size = hn::BitCast(ShortInt(), hn::Abs(x));
@@ -89,7 +90,7 @@ struct OwnLine {
   }
 };
 
-// The most steps between the floats of a pair.
+// The largest number of steps between the floats of a pair.
 template <typename OnLine>
 HWY_INLINE std::uint32_t furthest_floats(const float* actual, const float* golden,
                                          std::uint64_t count, const OnLine& line) {
@@ -109,7 +110,7 @@ bool is_own_grid(const StepGrid& grid) {
          grid.least_exponent == -126;
 }
 
-// Is any pair more than `most` steps apart?
+// Returns true if any pair is more than `most` steps apart.
 template <typename Real>
 HWY_INLINE bool any_beyond(const Real* actual, const Real* golden, std::uint64_t count,
                            const StepGrid& grid, std::uint64_t most) {
@@ -136,12 +137,12 @@ HWY_INLINE bool any_beyond(const Real* actual, const Real* golden, std::uint64_t
 }
 
 template <typename Real>
-bool quiet_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
-               const CompareScore& score, std::uint64_t& refused) {
+bool no_new_max_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                    const CompareScore& score, std::uint64_t& refused) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const ScoreReal d;
   const std::uint64_t most = std::min(score.max_ulp, judge.ulp);
-  // Limits between two doubles are left to exact arithmetic.
+  // If a limit is between two doubles, exact arithmetic decides.
   if (judge.grid.integer && most > 1ULL << 53 && most != UINT64_MAX) return false;
   if constexpr (std::is_same_v<Real, float>) {
     const bool own = is_own_grid<Real>(judge.grid);
@@ -156,7 +157,7 @@ bool quiet_run(const Real* actual, const Real* golden, std::uint64_t count, cons
   const RealVec atol = hn::Set(d, judge.by_error ? judge.atol : kInf);
   const RealVec rtol = hn::Set(d, judge.rtol);
   const RealVec max_abs = hn::Set(d, std::min(score.max_abs, std::numeric_limits<double>::max()));
-  // A little less than both records: no division, and no rounding that hides one.
+  // A little less than both maxima, so that no rounding hides a new one, without a division.
   const RealVec relative = hn::Set(d, std::min(score.max_rel, score.least_rtol) * (1 - 0x1p-50));
   Count over;
   Count record;
@@ -166,9 +167,9 @@ bool quiet_run(const Real* actual, const Real* golden, std::uint64_t count, cons
     const RealVec size = hn::Abs(g);
     const RealVec allowed = hn::Add(atol, hn::Mul(rtol, size));
     over.add(hn::Gt(error, allowed));
-    // NaN and Inf are no less than anything; Inf times 0 is for exact arithmetic.
+    // NaN and Inf are not less than anything; for Inf times 0, exact arithmetic decides.
     record.add(hn::Not(hn::And(hn::Le(error, max_abs), hn::Eq(allowed, allowed))));
-    // A subnormal product may be rounded up to the error.
+    // A subnormal product may have been rounded up to the error.
     near.add(hn::And(hn::Ge(error, hn::Mul(relative, size)), hn::Gt(error, hn::Zero(d))));
   });
   if (record.any()) return false;
@@ -213,7 +214,7 @@ RunExtremes extremes_of(const Real* actual, const Real* golden, std::uint64_t co
     const RealVec allowed = hn::Add(atol, hn::Mul(rtol, size));
     unclear.add(hn::Not(hn::And(hn::Le(error, finite), hn::Eq(allowed, allowed))));
     largest = hn::Max(largest, error);
-    // Where there is no error, 0 / 0 may be NaN.
+    // Without an error, 0 / 0 may be NaN.
     const RealVec quotient = hn::IfThenElseZero(hn::Gt(error, hn::Zero(d)), hn::Div(error, size));
     relative = hn::Max(relative, quotient);
     RealMask refused = hn::Gt(error, allowed);
@@ -249,12 +250,13 @@ namespace {
 template <typename Real>
 constexpr auto kScoreRuns = [] {
   using Runs = ScoreRuns<Real>;
-  constexpr std::array<decltype(Runs::quiet), kCpuLevels> kQuiet BTF_SIMD_TABLE(quiet_run<Real>);
+  constexpr std::array<decltype(Runs::no_new_max), kCpuLevels> kNoNewMax BTF_SIMD_TABLE(
+      no_new_max_run<Real>);
   constexpr std::array<decltype(Runs::extremes), kCpuLevels> kExtremes BTF_SIMD_TABLE(
       extremes_of<Real>);
   std::array<Runs, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kQuiet[level], kExtremes[level]};
+    runs[level] = {kNoNewMax[level], kExtremes[level]};
   return runs;
 }();
 

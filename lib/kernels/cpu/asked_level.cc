@@ -6,7 +6,7 @@
 namespace btf {
 namespace {
 
-// "AVX-512" is "avx512".
+// The name as users write it: "avx512" for "AVX-512".
 std::string word_of(CpuLevel level) {
   std::string word;
   for (const char* c = cpu_level_name(level); *c != '\0'; ++c)

@@ -12,7 +12,7 @@ namespace {
 CpuLevel widest_of_cpu() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  // All that Highway lets the compiler use.
+  // All features that Highway lets the compiler use.
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                     __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("f16c") && __builtin_cpu_supports("aes") &&
@@ -28,10 +28,10 @@ CpuLevel widest_of_cpu() {
   return kPlain;
 }
 
-constexpr std::array<bool, kCpuLevels> kCompiled {
-  true,
+constexpr std::array<bool, kCpuLevels> kCompiled{
+    true,
 #if defined(__x86_64__)
-      (HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0, (HWY_TARGETS & HWY_AVX3) != 0
+    (HWY_TARGETS & HWY_SSE4) != 0, (HWY_TARGETS & HWY_AVX2) != 0, (HWY_TARGETS & HWY_AVX3) != 0
 #endif
 };
 
@@ -40,11 +40,11 @@ std::atomic<CpuLevel>& level_in_use() {
   return level;
 }
 
-constexpr std::array<const char*, kCpuLevels> kNames {
+constexpr std::array<const char*, kCpuLevels> kNames{
 #if defined(__x86_64__)
-  "plain", "SSE4", "AVX2", "AVX-512"
+    "plain", "SSE4", "AVX2", "AVX-512"
 #else
-  "plain"
+    "plain"
 #endif
 };
 

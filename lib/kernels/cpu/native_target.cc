@@ -1,5 +1,5 @@
-// A program for CMake's BTF_NATIVE: prints the name that Highway has for the widest instruction set
-// of the CPU that it runs on, or 0 where that is the least.
+// A program for CMake's BTF_NATIVE: prints Highway's name of the widest instruction set of this
+// CPU, or 0 if that is the baseline.
 #include <cstdio>
 
 #include "kernels/cpu/cpu_level.h"

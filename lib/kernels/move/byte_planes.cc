@@ -7,8 +7,8 @@
 namespace btf {
 namespace {
 
-// 16 bytes fit the vector registers of every CPU; their even and odd bytes, and what puts those
-// together again, are one or two instructions each.
+// 16 bytes fit the vector registers of every CPU; separating even from odd bytes, and the reverse,
+// takes one or two instructions.
 constexpr std::size_t kLanes = 16;
 using Lanes [[gnu::vector_size(kLanes)]] = unsigned char;
 
@@ -40,8 +40,8 @@ inline Lanes high_pairs(Lanes a, Lanes b) {
 template <std::size_t Width>
 using Group = std::array<Lanes, Width>;
 
-// Every round parts even from odd bytes, of what the round before parted. So the vector `p` ends up
-// with the plane whose number is that of p with its bits in reverse.
+// Each round separates even from odd bytes of the results of the previous one. So vector `p` ends
+// up with the plane whose number has the bits of p in reverse order.
 template <std::size_t Width>
 constexpr std::size_t plane_of(std::size_t p) {
   std::size_t plane = 0;

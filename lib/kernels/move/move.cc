@@ -6,7 +6,7 @@
 namespace btf {
 namespace {
 
-// Elements of a side of the block in which a transpose stays inside the caches.
+// Elements on a side of a block: a transpose of it stays inside the caches.
 constexpr std::uint64_t kBlock = 32;
 
 template <typename Word>
@@ -69,7 +69,7 @@ void move_line(std::uint64_t element_bytes, const std::byte* source, std::uint64
 bool move_applies(const CastJob& job) { return job.from == job.to; }
 
 void move_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
-  // An empty tensor may have no memory, and memcpy takes no null pointer even for nothing.
+  // An empty tensor may have no memory, and memcpy() must not get a null pointer even for 0 bytes.
   if (tile.n0 == 0) return;
   switch (info(job.to).buffer_bytes()) {
     case 1:

@@ -7,7 +7,7 @@
 namespace btf {
 namespace {
 
-// Pairs of codes as numbers of 16 bits, the first code in the low byte on every CPU there is.
+// Pairs of codes as numbers of 16 bits. On all supported CPUs the first code is in the low byte.
 BTF_INLINE void pack(const std::byte* codes, std::uint64_t pairs, std::byte* packed) {
   for (std::uint64_t i = 0; i < pairs; ++i) {
     std::uint16_t pair;

@@ -7,7 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/stream.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kLineBytes = 64;
 
-// `target` is aligned to a line, `bytes` and `pitch` are multiples of it.
+// `target` must be aligned to a line; `bytes` and `pitch` must be multiples of it.
 void stream_lines(const std::byte* source, std::byte* target, std::size_t bytes, std::size_t pitch,
                   std::size_t count) {
 #if HWY_TARGET == HWY_SCALAR

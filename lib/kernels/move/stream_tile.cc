@@ -9,22 +9,22 @@ namespace btf {
 namespace {
 
 constexpr std::uint64_t kLine = 64;
-// Bytes of the target that are made at a time. More would make reading and writing take turns, less
-// costs calls.
+// Bytes of the target that are computed at a time. With more, reading and writing would alternate;
+// with less, calls cost too much.
 constexpr std::uint64_t kPart = 4U << 10;
-// The same where that makes what is written longer: then fewer lines are written in part.
+// The same if larger parts have longer lines, since fewer lines are then written in two steps.
 constexpr std::uint64_t kMaxPart = 36U << 10;
-// The same where a cast makes elements longer, as many rows as it takes at a time.
+// The same if a cast makes elements longer; enough for the rows that it takes at a time.
 constexpr std::uint64_t kWidenedPart = 32U << 10;
-// Lines of a piece of the target that is written at a time, at most, where the next is elsewhere.
+// The most lines of a piece of the target if the pieces are not contiguous.
 constexpr std::uint64_t kMaxLines = 32;
-// How far reading runs ahead of the work.
+// The distance in bytes at which to prefetch.
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
 constexpr std::uint64_t kCastColumns = 256;
-// Bytes of a row that are as many pages as take turns when they are fetched.
+// Bytes of a row from which fetch_pages() is used: the pages that it alternates between.
 constexpr std::uint64_t kLongRow = 16U << 10;
-// The elements of one step of a cast; fewer cost as much.
+// The elements of one step of a cast; fewer take the same time.
 constexpr std::uint64_t kCastBlock = 64;
 
 class TileStreamer {
@@ -66,7 +66,7 @@ class TileStreamer {
     kernel_.run(job_, tile_, account_);
   }
 
-  // Elements that stand side by side on both sides.
+  // For elements that are contiguous on both sides.
   void lines() {
     for (std::uint64_t i1 = 0; i1 < tile_.n1; ++i1) {
       const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target(0, i1)) % kLine;
@@ -74,7 +74,7 @@ class TileStreamer {
         cast_line(i1, past == 0 ? 0 : std::min((kLine - past) / to_bytes_, tile_.n0));
         continue;
       }
-      // The first part ends where a line begins.
+      // The first part ends at the beginning of a line.
       std::uint64_t n = (kPart - past) / to_bytes_;
       for (std::uint64_t i0 = 0; i0 < tile_.n0; i0 += n, n = kPart / to_bytes_) {
         n = std::min(n, tile_.n0 - i0);
@@ -95,7 +95,7 @@ class TileStreamer {
     }
   }
 
-  // The first `head` elements are those before a line of the target.
+  // The first `head` elements are those before the first whole line of the target.
   void cast_line(std::uint64_t i1, std::uint64_t head) {
     Tile run{.source = source(0, i1),
              .target = target(0, i1),
@@ -111,8 +111,8 @@ class TileStreamer {
     kernel_.run(job_, run, account_);
   }
 
-  // How many rows (elements of a line of the target) and columns are turned at a time. False where
-  // streaming is not worth it.
+  // Chooses the numbers of rows (elements of a line of the target) and columns that are transposed
+  // at a time. Returns false if bypassing the caches is not worth it.
   bool choose_parts() {
     const bool moves = job_.from == job_.to;
     const std::uint64_t line_columns = kLine / std::min(from_bytes_, to_bytes_);
@@ -123,7 +123,7 @@ class TileStreamer {
     const bool narrow = line_bytes * kCastColumns <= kMaxPart;
     whole_ = packed && (moves || !aligned || narrow) && line_bytes * line_columns <= kMaxPart;
     if (whole_) {
-      // Rows that do not begin with a line share lines with the columns before.
+      // Rows that do not begin at a line share lines with the previous columns.
       const bool shared = tile_.source_stride0 * from_bytes_ % kLine != 0;
       const std::uint64_t part = shared || !moves ? kMaxPart : kPart;
       rows_ = width_;
@@ -151,7 +151,7 @@ class TileStreamer {
   void parts() {
     if (whole_ && width_ > tile_.n0) buffer_.fill(std::byte{0});
     const bool wide = tile_.n1 > columns_;
-    // Short rows that are read one behind the other, or long pieces of rows that a cast reads.
+    // Short contiguous rows, or long pieces of rows that a cast reads.
     const bool short_rows = !wide && tile_.source_stride0 * from_bytes_ <= kLine;
     const bool long_rows = wide && from_bytes_ > to_bytes_ && columns_ * from_bytes_ >= kLongRow;
     const bool by_pages = short_rows || long_rows;
@@ -162,8 +162,8 @@ class TileStreamer {
     }
   }
 
-  // Bytes from a part to the one that is fetched meanwhile: the next one or, of small ones, a later
-  // one; behind the last, those of a tile that follows in memory.
+  // The distance in bytes from a part to the one to prefetch: the next one or, if parts are small,
+  // a later one; after the last part, those of a tile that follows in memory.
   std::ptrdiff_t to_next(std::uint64_t i0, std::uint64_t i1) const {
     const std::uint64_t bytes =
         std::min(rows_, tile_.n0) * std::min(columns_, tile_.n1) * from_bytes_;
@@ -179,9 +179,9 @@ class TileStreamer {
     return static_cast<std::ptrdiff_t>(elements * from_bytes_);
   }
 
-  // Where column i1 + c of a part is made: as far behind a line as in the target, with room for
-  // what the part before has left of that line.
-  std::byte* made(std::uint64_t i1, std::uint64_t c) {
+  // The address in the buffer of column i1 + c of a part: at the same distance from a line as in
+  // the target, with space before it for the rest of that line from the previous part.
+  std::byte* buffered(std::uint64_t i1, std::uint64_t c) {
     if (whole_) return buffer_.data() + c * pitch_;
     const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target(0, i1)) % kLine;
     return buffer_.data() + kLine + past + c * pitch_;
@@ -191,10 +191,10 @@ class TileStreamer {
             std::ptrdiff_t ahead) {
     const std::uint64_t n0 = std::min(width, tile_.n0 - std::min(i0, tile_.n0));
     if (n0 < width && !whole_)
-      for (std::uint64_t c = 0; c < n1; ++c) std::memset(made(i1, c), 0, width * to_bytes_);
+      for (std::uint64_t c = 0; c < n1; ++c) std::memset(buffered(i1, c), 0, width * to_bytes_);
     if (n0 != 0) {
       const Tile part{.source = source(i0, i1),
-                      .target = made(i1, 0),
+                      .target = buffered(i1, 0),
                       .n0 = n0,
                       .source_stride0 = tile_.source_stride0,
                       .target_stride0 = 1,
@@ -205,24 +205,24 @@ class TileStreamer {
                       .ahead = ahead};
       kernel_.run(job_, part, account_);
     }
-    if (whole_) return stream_copy(made(i1, 0), target(0, i1), width * n1 * to_bytes_);
+    if (whole_) return stream_copy(buffered(i1, 0), target(0, i1), width * n1 * to_bytes_);
     const std::uint64_t line_bytes = width * to_bytes_;
     if (line_aligned_ && width == rows_)
-      return stream_pieces(made(i1, 0), target(i0, i1), line_bytes,
+      return stream_pieces(buffered(i1, 0), target(i0, i1), line_bytes,
                            tile_.target_stride1 * to_bytes_, n1);
     for (std::uint64_t c = 0; c < n1; ++c)
-      write_line(made(i1, c), target(i0, i1 + c), line_bytes, i0 == 0, i0 + width == width_);
+      write_line(buffered(i1, c), target(i0, i1 + c), line_bytes, i0 == 0, i0 + width == width_);
   }
 
-  // Part of a line of the tile, which need not begin with one of the cache: what is left of the
-  // last one there is written with the next part, so that it is written once.
-  static void write_line(std::byte* made, std::byte* target, std::uint64_t bytes, bool first,
+  // Writes a part of a line of the tile, which need not be aligned to cache lines: the rest of the
+  // last cache line is written with the next part, so that each is written once.
+  static void write_line(std::byte* buffered, std::byte* target, std::uint64_t bytes, bool first,
                          bool last) {
     const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target) % kLine;
     const std::uint64_t before = first ? 0 : past;
     const std::uint64_t left = last ? 0 : past;  // parts but the last are of whole lines
-    stream_copy(made - before, target - before, before + bytes - left);
-    std::memcpy(made - left, made + bytes - left, left);
+    stream_copy(buffered - before, target - before, before + bytes - left);
+    std::memcpy(buffered - left, buffered + bytes - left, left);
   }
 
   const CastKernel& kernel_;
@@ -232,12 +232,12 @@ class TileStreamer {
   std::uint64_t from_bytes_;
   std::uint64_t to_bytes_;
   std::uint64_t width_;
-  bool whole_ = false;  // parts are whole lines of the target, one behind the other
+  bool whole_ = false;  // parts are whole lines of the target, which are contiguous
   std::uint64_t rows_ = 0;
   std::uint64_t columns_ = 0;
-  bool line_aligned_ = false;  // every line of the target begins with one of the cache
+  bool line_aligned_ = false;  // every line of the target is aligned to a cache line
   std::uint64_t pitch_ = 0;    // bytes from a line of a part to the next
-  // With a line of the cache in front, and up to two for each of as many columns as it has bytes.
+  // With a cache line before the part, and up to two more for each of at most kLine columns.
   alignas(kLine) std::array<std::byte, kMaxPart + 2 * kLine*(kLine + 1)> buffer_;
 };
 

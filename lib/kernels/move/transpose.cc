@@ -1,5 +1,5 @@
-// Blocks that fill vector registers, by ladders of interleaving instructions, for every instruction
-// set there is; the rest one by one.
+// Transposes blocks that fill vector registers, by rounds of interleaving instructions; the rest is
+// moved element by element.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/transpose.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -54,14 +54,14 @@ void transpose_all(const Matrix<T>& m) {
 
 #else
 
-// A piece of a row is 16 bytes: what the interleaving instructions work on.
+// Elements of a piece of a row: 16 bytes, which interleaving instructions work on.
 template <typename T>
 constexpr std::size_t kPiece = 16 / sizeof(T);
 // Elements of a cache line.
 template <typename T>
 constexpr std::size_t kLine = 64 / sizeof(T);
 
-// Pieces of kPieces rows, kPiece rows apart, side by side.
+// A vector of pieces of kPieces rows, which are kPiece rows apart.
 template <typename T, std::size_t kPieces>
 HWY_INLINE auto load_pieces(const T* source, std::size_t stride) {
   const hn::FixedTag<T, kPiece<T> * kPieces> d;
@@ -91,7 +91,7 @@ HWY_INLINE void turn(V (&block)[kPiece<T>]) {
   }
 }
 
-// kPieces * kPiece rows and kPiece columns.
+// Transposes kPieces * kPiece rows and kPiece columns.
 template <std::size_t kPieces, typename T>
 HWY_INLINE void whole_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
   constexpr std::size_t kN = kPiece<T>;
@@ -107,7 +107,7 @@ HWY_INLINE void whole_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
   for (std::size_t i = 0; i < kN; ++i) hn::StoreU(block[i], d, target + i * m.target_stride);
 }
 
-// Fewer than kPiece rows, with zeros for the others: kPiece columns, as columns of `out`.
+// Transposes kPiece columns of fewer than kPiece rows, padded with zeros, into columns of `out`.
 template <typename T>
 HWY_INLINE void short_block(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t c,
                             T* HWY_RESTRICT out, std::size_t out_stride) {
@@ -122,7 +122,7 @@ HWY_INLINE void short_block(const Matrix<T>& m, std::size_t r, std::size_t rows,
   for (std::size_t i = 0; i < kN; ++i) hn::StoreU(block[i], d, out + i * out_stride);
 }
 
-// Fewer than kPiece rows of which nothing behind them may be written.
+// The same if nothing may be written after the rows.
 template <typename T>
 void last_rows(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t c) {
   constexpr std::size_t kN = kPiece<T>;
@@ -134,7 +134,7 @@ void last_rows(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t 
 template <typename T>
 HWY_INLINE void fetch(const Matrix<T>& m, std::size_t begin, std::size_t end, std::size_t c) {
 #if HWY_ARCH_X86
-  // Into the second-level cache, which hn::Prefetch() cannot say.
+  // Into the second-level cache, which hn::Prefetch() does not support.
   if (m.ahead == kByPages) {
     constexpr std::size_t kBytes = 256;
     const auto* first = reinterpret_cast<const std::byte*>(m.from(begin, 0));
@@ -171,8 +171,8 @@ HWY_INLINE void turn_blocks(D d, const V* in, V* out) {
 #endif
 }
 
-// kGroups * kPiece rows, those that there are not as zeros, and a vector of columns, from whole
-// vectors of each row. Target columns have that many rows and no gap, or as many bytes as a vector.
+// Transposes kGroups * kPiece rows, padded with zeros, and a vector of columns, from whole vectors
+// of each row. Target columns have that number of rows and no gaps, or the size of a vector.
 template <std::size_t kGroups, typename T>
 HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t c) {
   constexpr std::size_t kN = kPiece<T>;
@@ -202,8 +202,8 @@ HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t c) {
   }
 }
 
-// Columns of the target that are part of a vector, without gaps, or a whole one. Returns how many
-// columns are done.
+// For target columns that are a part of a vector without gaps, or a whole vector. Returns the
+// number of columns that are done.
 template <std::size_t kGroups, typename T>
 std::size_t by_vectors(const Matrix<T>& m) {
   constexpr std::size_t kColumns = HWY_MAX_BYTES / sizeof(T);
@@ -222,7 +222,7 @@ std::size_t by_vectors(const Matrix<T>& m) {
 }
 #endif
 
-// All rows of [begin, end), kPiece columns.
+// Transposes the rows [begin, end) of kPiece columns.
 template <typename T>
 HWY_INLINE void column_block(const Matrix<T>& m, std::size_t begin, std::size_t end,
                              std::size_t c) {
@@ -266,7 +266,7 @@ void by_tiles(const Matrix<T>& m) {
   }
 }
 
-// Two to four rows, some perhaps zero, whose columns stand one behind the other.
+// For two to four rows, some of which may be padding, whose columns are contiguous.
 template <typename T>
 void interleave(const Matrix<T>& m) {
   const hn::ScalableTag<T> d;
@@ -288,7 +288,7 @@ void interleave(const Matrix<T>& m) {
   copy_each(m, 0, m.rows, c, m.columns - c);
 }
 
-// Rows of two to four elements, of which the first ones are columns: a vector of each of these.
+// Writes a vector of each column, for rows of two to four elements, the first of which are columns.
 template <typename T>
 HWY_INLINE void deinterleave_vector(const Matrix<T>& m, std::size_t r, const T* rows,
                                     std::size_t row_elements) {
@@ -303,8 +303,7 @@ HWY_INLINE void deinterleave_vector(const Matrix<T>& m, std::size_t r, const T* 
   for (std::size_t c = 0; c < m.columns; ++c) hn::StoreU(column[c], d, m.to(r, c));
 }
 
-// Rows of two to four elements, one behind the other. Nothing is read behind the last one's
-// columns.
+// For contiguous rows of two to four elements. Nothing is read after the columns of the last row.
 template <typename T>
 void deinterleave(const Matrix<T>& m) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
@@ -317,8 +316,8 @@ void deinterleave(const Matrix<T>& m) {
   copy_each(m, r, m.rows - r, 0, m.columns);
 }
 
-// Rows of eight elements, of which at most the first four are columns: without the others these are
-// rows of four.
+// For rows of eight elements, of which at most the first four are columns: the halves of the rows
+// are rows of four.
 template <typename T>
 void deinterleave_halves(const Matrix<T>& m) {
   using Half = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
@@ -342,7 +341,7 @@ void deinterleave_halves(const Matrix<T>& m) {
   copy_each(m, r, m.rows - r, 0, m.columns);
 }
 
-// Fewer than kPiece columns. Bytes read beyond them are within the rows that follow.
+// For fewer than kPiece columns. Bytes that are read beyond them are inside the following rows.
 template <typename T>
 void few_columns(const Matrix<T>& m) {
   constexpr std::size_t kN = kPiece<T>;

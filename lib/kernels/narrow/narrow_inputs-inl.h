@@ -1,5 +1,5 @@
-// The inputs of narrowing: numbers, or results of one operation on them, which need more digits
-// than a double has. Such a result is rounded to odd: of the two doubles next to it, the one whose
+// The inputs of narrowing: numbers, or results of one operation on them, which may have more digits
+// than a double. Such a result is rounded to odd: of the two adjacent doubles, to the one whose
 // last digit is 1. Rounding that to 51 digits or fewer gives the same as rounding the exact result.
 #if defined(BTF_KERNELS_NARROW_NARROW_INPUTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_NARROW_NARROW_INPUTS_INL_H
@@ -26,7 +26,7 @@ HWY_INLINE Doubles to_odd(Doubles near, Doubles rest) {
   return hn::IfThenElse(rounded, doubles_of(odd), near);
 }
 
-// a * b is product + what this gives, exactly.
+// The rounding error of a product: a * b is exactly product + product_rest().
 HWY_INLINE Doubles product_rest(Doubles a, Doubles b, Doubles product) {
 #if HWY_NATIVE_FMA
   return hn::MulSub(a, b, product);
@@ -46,9 +46,9 @@ HWY_INLINE Doubles product_rest(Doubles a, Doubles b, Doubles product) {
 #endif
 }
 
-// In each class, load(i) takes the vector that begins with element i. Then `number` is to be
-// narrowed, `zero_point` is added to integers, `size` is what a relative error is relative to; and
-// error(target, result) is that of the result.
+// In each class, At is the vector that begins with element i: `number` is to be narrowed,
+// zero_point() is added to integers, relative errors are relative to size(), and
+// error(target, result) is the error of the result.
 
 class Plain {
  public:
@@ -67,7 +67,7 @@ class Plain {
   };
 
   HWY_INLINE Plain(const NarrowChunk& chunk, const Narrowing&) : x_(chunk.numbers) {
-    // 1 is 1 in every dtype.
+    // Padding: 1 can be represented in every dtype.
     for (std::size_t i = 0; i < hn::MaxLanes(kDoubles); ++i) chunk.numbers[chunk.count + i] = 1;
   }
 
@@ -240,7 +240,7 @@ class Product {
 
   HWY_INLINE Product(const NarrowChunk& chunk, const Narrowing&)
       : x_(chunk.numbers), scaling_(chunk) {
-    // 0, whatever the zero point is.
+    // Padding with 0, whatever the zero point is.
     for (std::size_t i = 0; i < hn::MaxLanes(kDoubles); ++i)
       chunk.numbers[chunk.count + i] = kEach ? 0 : chunk.zero_points[0];
   }

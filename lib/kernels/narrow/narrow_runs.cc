@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/narrow/narrow_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/narrow/narrow_inputs-inl.h"
 #include "kernels/narrow/narrow_targets-inl.h"
 
@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kLanes64 = hn::MaxLanes(DoubleTag());
 
-// Counts are sums of masks, which are -1 where set.
+// Counts masks, which are -1 if set.
 class Count {
  public:
   HWY_INLINE Count() : lanes_(hn::Zero(kWords)) {}
@@ -35,13 +35,12 @@ class Count {
 
 HWY_INLINE double largest_lane(Doubles x) { return hn::GetLane(hn::MaxOfLanes(kDoubles, x)); }
 
-// Adds the chunk to the account but for its largest relative error. If one may be above `bar`, says
-// so; with kDivide, gives that too.
 struct Relative {
-  bool record = false;
-  double largest = 0;
+  bool record = false;  // a relative error may be above the bar
+  double largest = 0;   // the largest one; only with kDivide
 };
 
+// Adds the chunk to the account, except for its largest relative error.
 template <typename Target, typename Input, bool kDivide, typename Code>
 HWY_INLINE Relative narrow_once(const Narrowing& to, const NarrowChunk& chunk, double bar,
                                 Code* codes, LossAccount& account) {
@@ -105,7 +104,7 @@ HWY_INLINE Relative narrow_once(const Narrowing& to, const NarrowChunk& chunk, d
 template <typename Target, typename Input, typename Code>
 HWY_INLINE void narrow_chunk(const Narrowing& to, const NarrowChunk& chunk, Code* codes,
                              LossAccount& account) {
-  // A little less than the largest so far: a product may be rounded.
+  // A little less than the largest so far, since products are rounded.
   const double bar = account.max_rel * (1 - 0x1p-40);
   LossAccount tally = account;
   const Relative found = narrow_once<Target, Input, false>(to, chunk, bar, codes, tally);
@@ -184,7 +183,7 @@ void pack_shorts(const std::uint32_t* codes, std::size_t count, std::byte* targe
   pack<std::uint16_t>(codes, count, target);
 }
 
-// 2^52 and 2^84 with 32 bits each for their last digits.
+// The halves of 32 bits become the last digits of 2^52 and 2^84.
 bool split_words(const std::byte* source, std::size_t count, bool has_sign, double* high,
                  double* low) {
   const auto* from = reinterpret_cast<const std::uint64_t*>(source);

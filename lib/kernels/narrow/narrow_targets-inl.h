@@ -1,4 +1,5 @@
-// Doubles to codes of any dtype by the numbers of a Narrowing: one class for each kind of target.
+// Casts doubles to codes of any dtype by the constants of a Narrowing: one class for each kind of
+// target.
 #if defined(BTF_KERNELS_NARROW_NARROW_TARGETS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_NARROW_NARROW_TARGETS_INL_H
 #undef BTF_KERNELS_NARROW_NARROW_TARGETS_INL_H
@@ -42,10 +43,10 @@ HWY_INLINE Doubles sign_of(Doubles x) {
 // The result of a vector of numbers.
 struct Narrowed {
   Words codes;
-  // The target's values: Inf or NaN where an overflow gave that, undefined where the number
+  // The values of the codes: Inf or NaN after an overflow that gives these; undefined if the number
   // was NaN.
   Doubles values;
-  Lanes over;  // beyond the range; of no meaning where the number was NaN
+  Lanes over;  // the number is beyond the range; undefined if it was NaN
 };
 
 HWY_INLINE Doubles plain_error(const Narrowed& result, Doubles x) {
@@ -152,7 +153,7 @@ class ToInteger32 {
         inverse_(all(1 / to.modulus)),
         mask_(all_words(static_cast<std::uint64_t>(to.modulus) - 1)) {}
 
-  // Values are those without the zero point.
+  // `values` does not include the zero point.
   HWY_INLINE Narrowed narrow(Doubles x, Doubles zero_point) const {
     const Doubles number = hn::IfThenElseZero(hn::Eq(x, x), x);
     const Doubles whole = hn::Add(rounded(number, rounding_), zero_point);
@@ -211,8 +212,8 @@ class ToInteger64 {
     const Words code = hn::IfThenElse(hn::RebindMask(kWords, above), last_, hn::Or(high, low));
     return {code, inside, hn::Or(above, hn::Lt(whole, least_))};
   }
-  // The largest number is no double: it is one less than the end. Of a number far beyond, a double
-  // next to the end gives the same difference once that is rounded.
+  // The largest number, end_ - 1, is not a double. For a number far beyond it, the double before
+  // end_ gives the same difference after rounding.
   HWY_INLINE Doubles error(const Narrowed& result, Doubles x) const {
     const Lanes above = hn::Ge(x, end_);
     const Doubles near = hn::Add(hn::Sub(x, end_), all(1));
@@ -236,7 +237,7 @@ class ToBoolean {
   explicit HWY_INLINE ToBoolean(const Narrowing&) {}
 
   HWY_INLINE Narrowed narrow(Doubles x, Doubles) const {
-    const Lanes some = hn::Not(hn::Eq(x, hn::Zero(kDoubles)));  // NaN, too
+    const Lanes some = hn::Not(hn::Eq(x, hn::Zero(kDoubles)));  // also true for NaN
     return {hn::IfThenElseZero(hn::RebindMask(kWords, some), all_words(1)),
             hn::IfThenElseZero(some, all(1)),
             hn::Eq(hn::Abs(x), all(std::numeric_limits<double>::infinity()))};
@@ -246,7 +247,7 @@ class ToBoolean {
   }
 };
 
-// Without a sign, and without zero: that has an error, but no relative one.
+// Without a sign and without zero. A zero has an error, but no relative one.
 class ToPowerOfTwo {
  public:
   static constexpr bool kRoundsTo53 = false;

@@ -15,7 +15,7 @@ constexpr int kBias = 1023;
 
 double from_bits(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// Beyond the range a float has its largest number, Inf, or NaN if it has no Inf.
+// Numbers beyond a float's range become its largest number, Inf, or NaN if it has no Inf.
 void set_beyond(const FloatGeometry& fp, bool clamps, double largest, Narrowing& to) {
   if (clamps)
     to.beyond = largest;
@@ -43,7 +43,7 @@ void set_float(const DTypeInfo& row, const CastPolicy& policy, Narrowing& to) {
   const std::uint64_t max = number::max_finite(fp);
   const std::uint64_t max_bits =
       (max << drop) + (static_cast<std::uint64_t>(kBias - fp.bias) << kMantissa);
-  // The tie if `max` is odd, else what follows it.
+  // The tie if `max` is odd, otherwise the number after it.
   const std::uint64_t over = max_bits + (1ULL << (drop - 1)) + (1 - (max & 1U));
   const auto least_field = static_cast<std::uint64_t>(kBias + 1 - fp.bias);
   to.drop = static_cast<int>(drop);
@@ -107,7 +107,7 @@ Narrowing make_narrowing(DType to, const CastPolicy& policy, std::int64_t zero_p
       set_integer(row, policy, zero_point, result);
       break;
   }
-  // Toward zero is what integers do without a word.
+  // The default of integers is rounding toward zero.
   if (result.rounding == Rounding::by_table) result.rounding = Rounding::zero;
   return result;
 }

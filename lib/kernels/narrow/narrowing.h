@@ -1,4 +1,4 @@
-// The effect of a dtype on doubles, as numbers for loops that know no dtype: a new row of the dtype
+// Casts doubles to any dtype. A dtype is described by constants, so that a new row of the dtype
 // table needs no loop of its own.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace btf {
 
 enum class TargetKind : std::uint8_t {
-  floating,      // fewer digits than a double's
+  floating,      // with fewer digits than a double
   double_,       // the double itself
   integer,       // of up to 32 bits
   wide_integer,  // of 64 bits
@@ -22,68 +22,65 @@ enum class TargetKind : std::uint8_t {
 
 struct Narrowing {
   TargetKind kind{};
-  Rounding rounding{};  // of integers: by_table is resolved
-  bool wraps = false;   // integers
+  Rounding rounding{};  // for integers; never by_table
+  bool wraps = false;   // for integers
   std::uint64_t nan_code = 0;
-  std::uint64_t nan_sign = 0;  // the sign's bit if NaN keeps it
+  std::uint64_t nan_sign = 0;  // the sign bit if NaN keeps its sign
   bool has_nan = false;
 
-  // Floats. A number whose last place is that of the result is added: its bits are those of the
-  // result's binade, and again by `drop` lower, and the addend; then the sum's low bits are the
-  // code.
-  int drop = 0;  // digits that a double has more
+  // Floats. Adding a number whose last digit is the last one of the result rounds. That number is
+  // made of the bits of the result's binade, the same bits shifted by `drop`, and `to_addend`; then
+  // the low bits of the sum are the code.
+  int drop = 0;  // digits that a double has in addition
   std::uint64_t sign_bit = 0;
   std::uint64_t least_normal = 0;
   std::uint64_t to_addend = 0;
   double over = 0;    // the least magnitude that is rounded beyond the largest number
-  double cut = 0;     // magnitudes are cut off here, which gives the code of all larger ones
-  double beyond = 0;  // what that stands for: the largest number, Inf or NaN
+  double cut = 0;     // magnitudes are clamped to this, which has the code of all larger ones
+  double beyond = 0;  // the value of that code: the largest number, Inf or NaN
   bool has_minus_zero = true;
 
-  // Integers, before the zero point is taken off. Of 64 bits, `most` is the largest number and 1.
+  // Integers, including the zero point. For 64 bits, `most` is the largest number plus 1.
   double least = 0;
   double most = 0;
   double modulus = 0;
   double zero_point = 0;
 
-  // E8M0: what lifts bits into the next binade where it is rounded up.
+  // E8M0: added to the bits to reach the next binade when rounding up.
   std::uint64_t lift = 0;
 };
 
 Narrowing make_narrowing(DType to, const CastPolicy& policy, std::int64_t zero_point = 0);
 
-// Doubles to codes, a chunk at a time, one function per kind of target and instruction set; with
-// the account that the reference gives.
-
-// Elements of a chunk at most: few enough that all of its arrays stay in the first-level cache.
+// The most elements of a chunk: few enough that all arrays stay in the first-level cache.
 inline constexpr std::size_t kNarrowChunk = 512;
 
-// Room for the last vector.
+// The size of arrays, with space for the last vector.
 inline constexpr std::size_t kNarrowRoom = kNarrowChunk + 8;
 
 using NarrowNumbers = std::array<double, kNarrowRoom>;
 
-// Where a chunk's numbers come from.
+// How the numbers of a chunk are computed.
 enum class NumberSource : std::uint8_t {
   plain,     // numbers
-  split,     // numbers + low, each sum an integer of 64 bits
+  split,     // numbers + low; each sum is an integer of 64 bits
   quotient,  // numbers / scales; the account is that of value * scale against the number
   product,   // (numbers - zero_points) * scales
 };
 
-// A chunk's arrays have room for the last vector, and may be written there.
+// All arrays have kNarrowRoom elements; those after the chunk may be written.
 struct NarrowChunk {
   double* numbers = nullptr;
   double* low = nullptr;  // split
-  // quotient and product. Positive scales that are normal floats, or zero for a quotient: then all
-  // is as 0. `each`: one for every number, else one for all.
+  // For quotient and product: positive scales that are normal floats. A quotient's may also be
+  // zero, and all its results are then 0. `each`: one for each number, otherwise one for all.
   double* scales = nullptr;
   double* zero_points = nullptr;
   bool each = false;
   std::size_t count = 0;
 };
 
-// A chunk's codes, 32 bits or 64.
+// The codes of a chunk, in 32 or 64 bits each.
 union NarrowCodes {
   alignas(64) std::array<std::uint32_t, kNarrowRoom> narrow;
   std::array<std::uint64_t, kNarrowRoom> wide;
@@ -92,17 +89,18 @@ union NarrowCodes {
 using NarrowFn = void (*)(const Narrowing& to, const NarrowChunk& chunk, NarrowCodes& codes,
                           LossAccount& account);
 
+// The function for the instruction set in use. Its account is the same as that of the reference.
 NarrowFn find_narrow(TargetKind kind, NumberSource source);
 
-// Does the instruction set in use round a product and a sum once? Without, the error of a quotient
-// beyond the range is exact only if value * scale is a double.
+// Returns true if the instruction set in use has a fused multiply-add. Without it, the error of a
+// quotient beyond the range is exact only if value * scale is a double.
 bool narrow_is_fused();
 
-// The codes, each in the bytes that a target's element takes.
+// Writes each code in `element_bytes` bytes.
 void pack_codes(const NarrowCodes& codes, std::size_t count, std::size_t element_bytes,
                 std::byte* target);
 
-// Integers of 64 bits as sums of two doubles. False if each is a double alone.
+// Splits integers of 64 bits into sums of two doubles. Returns false if each is a single double.
 bool split_integers(const std::byte* source, std::size_t count, bool has_sign, double* high,
                     double* low);
 

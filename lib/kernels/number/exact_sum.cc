@@ -79,24 +79,24 @@ Number ExactSum::number() const {
     result.significand = words[top] << zeros | below >> (64 - zeros);
     below <<= zeros;
   }
-  const bool rest = below != 0 || std::any_of(words.begin(),
-                                              words.begin() + (top > 0 ? top - 1 : 0),
-                                              [](std::uint64_t word) { return word != 0; });
+  const bool rest =
+      below != 0 || std::any_of(words.begin(), words.begin() + (top > 0 ? top - 1 : 0),
+                                [](std::uint64_t word) { return word != 0; });
   result.significand |= rest ? 1 : 0;
   return result;
 }
 
 ExactSum::Whole ExactSum::whole(Rounding rounding) const {
   const Words words = magnitude();
-  // The places behind the point as one word, any lower bit stuck into its lowest.
+  // The fraction as one word, whose lowest bit is set if any lower bit is.
   const bool rest = std::any_of(words.begin(), words.begin() + kUnit - 1,
                                 [](std::uint64_t word) { return word != 0; });
   const std::uint64_t fraction = words[kUnit - 1] | (rest ? 1 : 0);
   const bool up = number::rounds_up(words[kUnit], fraction, rounding, negative());
   Whole result{.low = words[kUnit] + (up ? 1 : 0), .beyond = false, .inexact = fraction != 0};
-  result.beyond = (up && result.low == 0) ||
-                  std::any_of(words.begin() + kUnit + 1, words.end(),
-                              [](std::uint64_t word) { return word != 0; });
+  result.beyond =
+      (up && result.low == 0) || std::any_of(words.begin() + kUnit + 1, words.end(),
+                                             [](std::uint64_t word) { return word != 0; });
   return result;
 }
 

@@ -8,7 +8,7 @@
 namespace btf {
 namespace {
 
-// A little more, so that a number that a product rounded to just below a step counts as on it.
+// A little more, so that a number which a product has rounded to just below a step counts as on it.
 double nudged(double size, int bits) { return size * (1 + std::ldexp(1.0, -bits)); }
 
 double half_float_step(double size, const FloatGeometry& fp) {
@@ -17,7 +17,7 @@ double half_float_step(double size, const FloatGeometry& fp) {
   return std::ldexp(1.0, exponent - fp.mantissa_bits - 1);
 }
 
-// Half a unit of the last digit that is printed, and what reading it as a float then rounds.
+// Half a unit of the last printed digit, plus the rounding when the text is read as a float.
 double half_digit(double size, unsigned digits, bool fixed, const FloatGeometry& fp) {
   const double read = half_float_step(size, fp);
   if (fixed) return 0.5 / std::pow(10.0, digits) + read;
@@ -74,7 +74,7 @@ std::size_t Grid::index_at(std::uint64_t number) const {
   return index % scales.size();
 }
 
-// As the numbers themselves come about: one product, rounded to a double.
+// The ends are computed as the numbers themselves are: by one product, rounded to a double.
 Grid::Ends Grid::ends_at(std::uint64_t number) const {
   const DTypeInfo& row = info(dtype);
   const double scale = codes && !scales.empty() ? scales[index_at(number)] : 1;
@@ -90,7 +90,7 @@ Grid::Ends Grid::ends_at(std::uint64_t number) const {
   const auto at = [&](long double code) {
     return static_cast<double>(code - static_cast<long double>(zero)) * scale;
   };
-  // Symmetric codes often leave out the lowest.
+  // Symmetric codes often do not use the lowest one.
   const long double lowest = !is_signed ? 0 : zero == 0 ? 1 - span : -span;
   return {.lowest = at(lowest), .highest = at(span - 1)};
 }

@@ -1,4 +1,4 @@
-// The grid of one side of a comparison: its numbers, half a step between them, and its range.
+// The grid of representable numbers of one side of a comparison: its steps and its range.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace btf {
 
-// The error of float32 arithmetic between a number and its code: the scale, the quotient and the
-// product are rounded, each by 2^-24 at most.
+// The relative error of float32 arithmetic between a number and its code: the scale, the quotient
+// and the product are rounded, each by at most 2^-24.
 inline constexpr double kScaleArithmetic = 3e-7;
 
 struct Grid {
   DType dtype{};        // of the elements, or of the codes
-  bool codes = false;   // by a scale
-  unsigned digits = 0;  // significant, of floats that are made of text; 0: they are not
-  bool fixed = false;   // the digits are those behind the point
-  // Scales of codes: one, or one for each index of a dim or each box; they outlive the grid.
-  // Empty: unknown.
+  bool codes = false;   // the elements are codes with a scale
+  unsigned digits = 0;  // significant digits of floats that were read from text; otherwise 0
+  bool fixed = false;   // `digits` counts those after the decimal point
+  // The scales of codes: a single one, or one for each index of a dim or for each box; empty if
+  // they are unknown. They must outlive the grid.
   std::span<const double> scales{};
-  std::span<const std::int64_t> zero_points{};  // one for each scale, or none: they are 0
+  std::span<const std::int64_t> zero_points{};  // one for each scale; empty if all are 0
   std::uint64_t stride = 1;                     // of that dim in row-major order
-  // Boxes: the dims of the codes, how many indices of each share a scale, the dims of the scales.
+  // For boxes: the dims of the codes, the number of indices of each that share a scale, and the
+  // dims of the scales.
   struct Boxes {
     std::span<const std::uint64_t> dims{};
     std::span<const std::uint64_t> block{};
@@ -31,21 +32,22 @@ struct Grid {
   };
   Boxes boxes{};
 
-  // The scale of codes; 0 if they have several. Nothing: they are no codes.
+  // The scale of codes; 0 if they have several. Unset if the elements are not codes.
   std::optional<double> scale() const;
   bool integers() const { return !codes && !info(dtype).floating(); }
   bool text() const { return !codes && digits > 0; }
 
-  // Half a step, if it is one everywhere: of integers by one scale.
+  // Half a step if it is the same everywhere, as for integers with a single scale.
   std::optional<double> even_half_step() const;
 
-  // Half the step between these two numbers at row-major index `number`, finest where it changes
-  // between them: a number that is rounded to the grid is within it, and no further step is.
+  // Half the step between these two numbers at the row-major index `number`; the smallest one if
+  // the step changes between them. A number is within this distance of its rounded value, and the
+  // next grid point is not.
   double half_step(double a, double b, std::uint64_t number) const;
 
-  // For integers and floats that become no Inf: can codes stand for numbers beyond the range?
+  // Returns true if numbers beyond the range become the last number of the grid, not Inf.
   bool saturates() const;
-  // Is `own` the last number on the grid, and `other` beyond it?
+  // Returns true if `own` is the last number of the grid and `other` is beyond it.
   template <typename Real>
   bool saturated(Real own, Real other, std::uint64_t number) const {
     const Ends ends = ends_at(number);

@@ -26,7 +26,7 @@ double distance(const Number& a, const Number& b) {
   if (b.kind == Number::Class::zero) return std::abs(to_double(a));
   const auto [low, high] = a.exponent < b.exponent ? std::pair{a, b} : std::pair{b, a};
   const int apart = high.exponent - low.exponent;
-  // Further apart than 63 binades the smaller one is below the rounding of the result.
+  // If they are more than 63 binades apart, the smaller one only affects the rounding.
   if (apart > 63) return std::abs(to_double(a) - to_double(b));
   __extension__ using Wide = unsigned __int128;
   const Wide x = static_cast<Wide>(high.significand) << apart;

@@ -1,5 +1,5 @@
-// The meaning of every cast, stated once: any code of any dtype is decoded to an exact Number, and
-// a Number is encoded with one rounding. No dtype serves as a hub, so nothing is rounded twice.
+// The definition of all casts: any code of any dtype is decoded to an exact Number, and a Number is
+// encoded with one rounding. No intermediate dtype is used, so nothing is rounded twice.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,8 @@
 
 namespace btf {
 
-// significand * 2^(exponent - 63), the significand's top bit set; 64 bits hold every dtype's.
+// significand * 2^(exponent - 63) with the top bit of the significand set; 64 bits are enough for
+// every dtype.
 struct Number {
   enum class Class : std::uint8_t { zero, finite, infinite, nan };
 
@@ -40,7 +41,7 @@ constexpr std::uint64_t sign_bit(const DTypeInfo& row) {
   return row.floating() && row.fp.power_of_two ? 0 : 1ULL << (row.bits - 1);
 }
 
-// The largest code below the sign that is a finite number.
+// The code of the largest finite number, without the sign.
 constexpr std::uint64_t max_finite(const FloatGeometry& fp) {
   const unsigned bits = fp.exponent_bits + fp.mantissa_bits;
   switch (fp.specials) {
@@ -55,13 +56,13 @@ constexpr std::uint64_t max_finite(const FloatGeometry& fp) {
   return low_bits(bits);
 }
 
-// The quiet NaN that is written, without its sign; fnuz: the sign bit itself.
+// The code of the quiet NaN that is written, without its sign; for fnuz types the sign bit itself.
 constexpr std::uint64_t nan_code(const FloatGeometry& fp) {
   if (fp.specials != FloatSpecials::ieee) return max_finite(fp) + 1;
   return (max_finite(fp) + 1) | (1ULL << (fp.mantissa_bits - 1));
 }
 
-// A number that has become zero may lose its sign by that.
+// Types without -0 have no sign for a number that becomes zero.
 template <DType T>
 constexpr std::uint64_t with_sign(std::uint64_t sign, std::uint64_t magnitude) {
   constexpr const FloatGeometry& kFp = dtype_rows::kRows[row_of(T)].fp;
@@ -88,7 +89,7 @@ constexpr Number decode_float(std::uint64_t code) {
                     (field == 0 ? 1 : field) - kFp.bias - kFp.mantissa_bits);
 }
 
-// `code` holds the element's bits, zero above them.
+// `code` has the element's bits in its lowest ones, and zeros above.
 template <DType T>
 constexpr Number decode(std::uint64_t code) {
   constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
@@ -108,7 +109,7 @@ struct Rounded {
   bool inexact = false;
 };
 
-// Does kept + fraction / 2^64, of a number with this sign, become kept + 1?
+// Returns true if kept + fraction / 2^64, of a number with this sign, is rounded to kept + 1.
 constexpr bool rounds_up(std::uint64_t kept, std::uint64_t fraction, Rounding rounding,
                          bool negative) {
   switch (rounding) {
@@ -125,17 +126,18 @@ constexpr bool rounds_up(std::uint64_t kept, std::uint64_t fraction, Rounding ro
   return false;
 }
 
-// significand / 2^shift as an integer. shift >= 0; 64 and more leave only a fraction.
+// significand / 2^shift as an integer. The shift must not be negative; from 64 on only a fraction
+// is left.
 constexpr Rounded shift_right(std::uint64_t significand, int shift, Rounding rounding,
                               bool negative) {
   std::uint64_t kept = 0;
-  std::uint64_t fraction = 0;  // in units of 2^-64, any lower bit stuck into bit 0
+  std::uint64_t fraction = 0;  // in units of 2^-64; bit 0 is set if any lower bit is
   if (shift == 0) return {significand, false};
   if (shift < 64) {
     kept = significand >> shift;
     fraction = significand << (64 - shift);
   } else {
-    // Beyond 64 nothing is left but less than a half.
+    // Above 64, less than a half is left.
     fraction = shift == 64 ? significand : 1;
   }
   return {kept + (rounds_up(kept, fraction, rounding, negative) ? 1 : 0), fraction != 0};
@@ -153,7 +155,7 @@ constexpr Encoded encode_overflow(bool negative, const CastPolicy& policy) {
   const std::uint64_t sign = negative ? sign_bit(kRow) : 0;
   const bool clamp =
       kFp.specials == FloatSpecials::none || (kFp.saturates && policy.overflow != Overflow::ieee);
-  // Behind the largest number stands Inf, or the NaN of a type without Inf.
+  // The code after that of the largest number is Inf or, in a type without Inf, NaN.
   return {sign | (max_finite(kFp) + (clamp ? 0 : 1)), Outcome::overflowed};
 }
 
@@ -248,13 +250,13 @@ constexpr Encoded encode(const Number& x, const CastPolicy& policy) {
   return encode_integer<T>(x, policy);
 }
 
-// The value as a double, rounded to nearest even where 53 bits are too few.
+// The value as a double, rounded to nearest even if 53 bits are not enough.
 double to_double(const Number& x);
 
-// |a - b| of two numbers that are finite or zero, exact but for one rounding to double.
+// |a - b| of two numbers that are finite or zero, with a single rounding to double.
 double distance(const Number& a, const Number& b);
 
-// A finite number that is a normal double without rounding.
+// Returns true for a finite number that is exactly a normal double.
 constexpr bool is_plain_double(const Number& x) {
   return x.kind == Number::Class::finite && (x.significand & low_bits(11)) == 0 &&
          x.exponent >= -1022 && x.exponent <= 1023;

@@ -32,7 +32,7 @@ const DTypeInfo& coarser(DType a, DType b) {
 
 StepGrid StepGrid::floats(int precision, int least_exponent) {
   StepGrid grid{.precision = precision, .least_exponent = least_exponent};
-  // Doubles are their own steps, subnormal ones too.
+  // The bits of a double are its position, also if it is subnormal.
   if (precision == 53) return grid;
   grid.drop = 53 - precision;
   grid.half = (std::uint64_t{1} << (grid.drop - 1)) - 1;

@@ -1,6 +1,6 @@
-// Representable steps: a real number's position on the line of a dtype's values. Between two
-// neighbouring values it is rounded, ties to even; above the largest the steps go on as if the
-// exponent had no end. -0 and 0 are one position.
+// Representable steps: a real number's position among the values of a dtype. Between two adjacent
+// values it is rounded, ties to even; above the largest value the steps continue as if the exponent
+// were unlimited. -0 and 0 have the same position.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +13,26 @@
 
 namespace btf {
 
-// The line, and what a double's place on it is computed with, so that loops need no branches.
+// The values, and constants that compute the position of a double without branches.
 struct StepGrid {
-  bool integer = false;  // steps of one size, without end
-  double unit = 1;       // which is that
-  int precision = 53;    // significant bits, the leading one included
+  bool integer = false;  // all steps have the same size, without limits
+  double unit = 1;       // that size
+  int precision = 53;    // significant bits, including the leading one
   int least_exponent = -1022;
 
-  int drop = 0;            // bits of a double's mantissa that are rounded away
-  std::uint64_t half = 0;  // a little less than half a step, in these bits
-  std::uint64_t odd = 0;   // 1 if there are any
-  std::uint64_t base = 0;  // position of the first double of the normal numbers, less its own
+  int drop = 0;                   // bits of a double's mantissa that are rounded away
+  std::uint64_t half = 0;         // a little less than half a step, in these bits
+  std::uint64_t odd = 0;          // 1 if there are such bits
+  std::uint64_t base = 0;         // shifted bits of the least normal number, minus its position
   std::uint64_t normal_from = 0;  // bits of the least normal number
-  double small_scale = 0;         // from below it to steps
+  double small_scale = 0;         // factor from smaller numbers to steps
 
   static StepGrid integers(double unit = 1) { return {.integer = true, .unit = unit}; }
   static StepGrid floats(int precision, int least_exponent);
 };
 
-// The grid of the coarser dtype: the one whose values the other has too, else the one with fewer
-// significant bits, else the one whose least normal number is larger.
+// The grid of the coarser dtype: the one whose values the other can represent, otherwise the one
+// with fewer significant bits, otherwise the one whose least normal number is larger.
 StepGrid step_grid(DType a, DType b);
 
 namespace steps {
@@ -76,7 +76,7 @@ std::uint64_t steps_between(Real a, Real b, const StepGrid& grid) {
   if (grid.integer) {
     const Real unit = static_cast<Real>(grid.unit);
     const Real distance = std::abs(std::nearbyint(a / unit) - std::nearbyint(b / unit));
-    // A larger one may be rounded.
+    // A larger distance may have been rounded.
     if constexpr (std::is_same_v<Real, double>)
       if (distance > 0x1p53)
         return steps_between(static_cast<long double>(a), static_cast<long double>(b), grid);

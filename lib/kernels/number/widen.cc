@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::numeric_limits<long double>::digits >= 64, "int64 and uint64 must fit");
 
-// A value of the C++ type with this dtype's representation; nothing where C++ has none.
+// A value of the C++ type with this dtype's representation; void if C++ has no such type.
 template <DType T>
 constexpr auto native() {
   constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
@@ -35,7 +35,7 @@ constexpr auto native() {
   }
 }
 
-// Every value of a dtype of at most 8 bits as a double, of at most 16 as a float, by code.
+// The values of a dtype by code: doubles for at most 8 bits, floats for at most 16.
 template <DType T>
 const auto& value_table() {
   constexpr unsigned kBits = dtype_rows::kRows[row_of(T)].bits;

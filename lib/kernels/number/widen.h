@@ -1,5 +1,5 @@
-// Elements as real numbers, exactly: double holds every dtype but the 64-bit integers, long double
-// holds those too.
+// Converts elements exactly to real numbers: double is enough for every dtype except for the 64-bit
+// integers, long double for those as well.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,13 @@ using WidenFn = void (*)(const std::byte* source, std::uint64_t stride, std::uin
 template <typename Real>
 WidenFn<Real> widener(DType dtype);
 
-// True if a double holds every value of the dtype.
+// Returns true if every value of the dtype is a double.
 bool fits_double(DType dtype);
 
-// Wide runs of elements that stand side by side as doubles, one function per instruction set.
-
+// Converts contiguous elements to doubles; 64-bit integers become the nearest doubles.
 using WidenRunFn = void (*)(const std::byte* source, std::size_t count, double* out);
 
-// nullptr where a table of values does as well. Integers of 64 bits become the nearest doubles.
+// The function for the instruction set in use; nullptr if a table of values is as fast.
 WidenRunFn find_widen_run(DType dtype);
 
 }  // namespace btf

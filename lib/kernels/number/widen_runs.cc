@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/number/widen_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -30,8 +30,8 @@ using Bits = hn::Vec<hn::Rebind<std::uint32_t, hn::ScalableTag<double>>>;
 template <typename T>
 const hn::Rebind<T, hn::ScalableTag<double>> kTag;
 
-// float16 in the low halves. A subnormal number is normal as a float32; as a mantissa with the
-// exponent of the least normal number it is too large by that number.
+// Converts float16 codes in the low halves. Subnormal numbers are normal as float32: their mantissa
+// gets the exponent of the least normal number, and then that number is subtracted.
 [[maybe_unused]] HWY_INLINE Floats from_float16(Bits codes) {
   const Bits magnitude = hn::And(codes, hn::Set(kBits, 0x7fffU));
   const Bits wide = hn::ShiftLeft<13>(magnitude);
@@ -49,7 +49,7 @@ const hn::Rebind<T, hn::ScalableTag<double>> kTag;
   return hn::BitCast(kFloats, hn::Or(value, sign));
 }
 
-// Calls widen(source) for whole vectors; the last one is filled up with zeros.
+// Calls widen(source) for whole vectors; the last one is padded with zeros.
 template <typename T, typename Widen>
 HWY_INLINE void by_vectors(const std::byte* source, std::size_t count, double* out, Widen&& widen) {
   constexpr std::size_t kLanes = hn::MaxLanes(kDoubles);
@@ -99,7 +99,7 @@ void from_uint64(const std::byte* source, std::size_t count, double* out) {
   widen_native<std::uint64_t>(source, count, out);
 }
 void from_uint32(const std::byte* source, std::size_t count, double* out) {
-  // 2^52 with the integer for its last digits, less 2^52.
+  // 2^52 with the integer in its last digits, minus 2^52.
   const hn::RebindToUnsigned<decltype(kDoubles)> words;
   by_vectors<std::uint32_t>(source, count, out, [&](const std::uint32_t* from) HWY_ATTR {
     const auto low = hn::PromoteTo(words, hn::LoadU(kBits, from));
@@ -112,7 +112,7 @@ void from_float32(const std::byte* source, std::size_t count, double* out) {
 }
 void from_float16(const std::byte* source, std::size_t count, double* out) {
   by_vectors<std::uint16_t>(source, count, out, [](const std::uint16_t* from) HWY_ATTR {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3  // which have an instruction for it
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3  // these have an instruction for it
     const auto* const halves = reinterpret_cast<const hwy::float16_t*>(from);
     const Floats values = hn::PromoteTo(kFloats, hn::LoadU(kTag<hwy::float16_t>, halves));
 #else

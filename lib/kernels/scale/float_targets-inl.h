@@ -1,6 +1,6 @@
-// Quotients of floats to codes of 8 bits or fewer, by the numbers of a Narrowing: one class for
-// each kind of target. A quotient is wrong by less than 2^-22 of itself; what that leaves in doubt
-// is neither within the range nor over.
+// Casts quotients of floats to codes of 8 bits or fewer by the constants of a Narrowing: one class
+// for each kind of target. The relative error of a quotient is less than 2^-22; numbers that are
+// therefore uncertain count neither as within the range nor as over.
 #if defined(BTF_KERNELS_SCALE_FLOAT_TARGETS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_SCALE_FLOAT_TARGETS_INL_H
 #undef BTF_KERNELS_SCALE_FLOAT_TARGETS_INL_H
@@ -13,7 +13,7 @@
 #include "kernels/cast/cast_vectors-inl.h"
 #include "kernels/scale/scale.h"
 
-// The proofs that errors of quotients are floats need a product and a sum that are rounded once.
+// The proofs that errors of quotients are floats need a fused multiply-add.
 #undef BTF_FLOAT_LANES
 #if HWY_NATIVE_FMA && BTF_CAST_VECTORS
 #define BTF_FLOAT_LANES 1
@@ -34,9 +34,9 @@ using FloatMask = hn::Mask<hn::ScalableTag<float>>;
 // The codes of a vector of numbers.
 struct FloatCodes {
   Ints codes;      // low 8 bits
-  Floats values;   // that they stand for, without the scale
-  Floats measure;  // what sides() needs
-  Floats limit;    // likewise
+  Floats values;   // the numbers of the codes, without the scale
+  Floats measure;  // for sides()
+  Floats limit;    // for sides()
 };
 
 struct FloatSides {
@@ -44,8 +44,8 @@ struct FloatSides {
   FloatMask over;
 };
 
-// An error of up to half a scale from an integer is a float, if the scale is one: the number and
-// the product are multiples of half the scale's last digit.
+// If the scale is a float, an error of up to half a scale is a float: the number and the product
+// are multiples of half the scale's last digit.
 class FloatsToInteger {
  public:
   HWY_INLINE FloatsToInteger(const Narrowing& to, const FloatChunk& chunk)
@@ -77,8 +77,8 @@ class FloatsToInteger {
   Ints mask_;
 };
 
-// As narrow_targets-inl.h does it. An error is a float here, too: half of the last digit of what a
-// code stands for, times a scale of 24 digits.
+// As in narrow_targets-inl.h. Here as well an error is a float: half of the last digit of the
+// code's number, times a scale of 24 digits.
 class FloatsToFloating {
  public:
   HWY_INLINE FloatsToFloating(const Narrowing& to, const FloatChunk& chunk)
@@ -95,7 +95,7 @@ class FloatsToFloating {
     const auto mantissa = static_cast<unsigned>(23 - drop_);
     to_addend_ =
         hn::Set(kBits, (static_cast<std::uint32_t>(drop_) << 23) - (bits >> 23 << mantissa));
-    // From half of the last digit on, what is rounded to nearest may be the other one.
+    // From half of the last digit on, the nearest value may be the other one.
     const float half = std::bit_cast<float>((126U - mantissa) << 23);
     certain_ = hn::Set(kFloats, chunk.powers ? 2 * half : half - 0x1p-20F);
     over_ = hn::Set(kFloats, not_below(to.over) * (chunk.powers ? 1 : 1 + 0x1p-20F));
@@ -130,7 +130,7 @@ class FloatsToFloating {
   static HWY_INLINE float just_below(float x) {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) - 1);
   }
-  // The least float that is no less than a positive number: `over` may be the double next to a tie.
+  // The least float that is not below a positive number: `over` may be the double next to a tie.
   static HWY_INLINE float not_below(double x) {
     const auto near = static_cast<float>(x);
     if (static_cast<double>(near) >= x) return near;

@@ -16,7 +16,7 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr Number special(Number::Class kind, bool negative) { return {0, 0, negative, kind}; }
 
-// The upper 64 bits of a value whose top bit is bit 127 or 126; what is below sticks to bit 0.
+// The upper 64 bits of a value whose top bit is bit 127 or 126; bit 0 is set if any lower bit is.
 Number from_wide(bool negative, Wide value, int exponent) {
   if (value >> 127 == 0) {
     value <<= 1;
@@ -28,8 +28,8 @@ Number from_wide(bool negative, Wide value, int exponent) {
 }
 
 // |a / b| = (whole + less than 1 if there is a rest) * 2^exponent. Both top bits are set, so the
-// quotient of the significands lies in (1/2, 2) and `whole` has 65 or 66 bits: a bit more than any
-// integer dtype, to tell halves.
+// quotient of the significands is in (1/2, 2) and `whole` has 65 or 66 bits: a bit more than any
+// integer dtype, to detect halves.
 struct Division {
   Wide whole = 0;
   bool rest = false;
@@ -65,7 +65,7 @@ Number product(const Number& a, const Number& b) {
                    a.exponent + b.exponent + 1);
 }
 
-// Has product() lost digits? Then the product is no number of 64 bits.
+// Returns true if product() has lost digits, because the product has more than 64 bits.
 bool is_rounded(const Number& a, const Number& b) {
   const Wide product = static_cast<Wide>(a.significand) * b.significand;
   return static_cast<std::uint64_t>(product >> 127 == 0 ? product << 1 : product) != 0;
@@ -75,7 +75,7 @@ Number from_double(double value) {
   return decode<DType::float64>(std::bit_cast<std::uint64_t>(value));
 }
 
-// More than 64 bits are beyond every dtype, as Inf is.
+// More than 64 bits are beyond every dtype, so Inf gives the same result.
 Number from_integer(Integer value) {
   const bool negative = value < 0;
   const auto magnitude = static_cast<Wide>(negative ? -value : value);
@@ -126,17 +126,17 @@ Integer rounded(number::Wide kept, number::Wide fraction, number::Wide half, boo
 
 }  // namespace
 
-// All 64 bits of the quotient may count here, so quotient(), which keeps its last bit for what is
-// lost, will not do.
+// All 64 bits of the quotient may be needed here, so quotient() cannot be used: its last bit marks
+// lost digits.
 Number shifted_code(const Number& x, const Number& scale, const ScaledCast& cast) {
-  // NaN has no integer: it becomes the code of 0.
+  // NaN becomes the code of 0.
   if (x.kind == Number::Class::nan || x.kind == Number::Class::zero)
     return from_integer(cast.zero_point);
   if (x.kind == Number::Class::infinite) return x;
   const number::Division division = number::divide(x, scale);
   if (division.exponent >= 0) return number::special(Number::Class::infinite, x.negative);
   const number::Wide value = division.whole << 1 | (division.rest ? 1U : 0U);
-  // Beyond 100 places nothing is left but less than a half.
+  // After a shift of more than 100, less than a half is left.
   const int shift = std::min(1 - division.exponent, 100);
   const number::Wide kept = value >> shift;
   const number::Wide half = static_cast<number::Wide>(1) << (shift - 1);
@@ -164,7 +164,7 @@ Number scaled_up(const Number& code, const Number& scale, std::int64_t zero_poin
 
 namespace {
 
-// x against what its code stands for.
+// Adds the error of x compared with the number of its code.
 void account_for(const Number& before, const Number& code, const Number& scale, bool overflowed,
                  LossAccount& account) {
   ++account.elements;

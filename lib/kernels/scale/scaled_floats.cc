@@ -10,8 +10,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/scale/scaled_floats.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
-#include "kernels/scale/clean_quotients-inl.h"
+// Must follow foreach_target.h.
+#include "kernels/scale/certain_quotients-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -28,7 +28,7 @@ class ScaleLanes {
         low_(hn::Set(kFloats, *chunk.low)),
         inverse_(hn::Set(kFloats, *chunk.inverse)) {}
 
-  // From element `i` on. Not as one struct, which the compiler would copy by halves.
+  // From element `i` on. Not a struct, which the compiler would copy in halves.
   HWY_INLINE Floats high(std::size_t i) const {
     return kEach ? hn::LoadU(kFloats, chunk_.high + i) : high_;
   }
@@ -51,7 +51,7 @@ HWY_INLINE double scale_of(const FloatChunk& chunk, std::size_t i) {
   return static_cast<double>(chunk.high[i]) + static_cast<double>(chunk.low[i]);
 }
 
-// Counts are sums of masks, which are -1 where set.
+// Counts masks, which are -1 if set.
 class Counter {
  public:
   HWY_INLINE Counter() : lanes_(hn::Zero(kInts)) {}
@@ -77,7 +77,7 @@ struct Largest {
   }
 };
 
-// The least error that is larger than those so far, less the error of floats.
+// The least error that exceeds the largest so far, minus the error of floats.
 struct ErrorBars {
   HWY_INLINE ErrorBars(const FloatChunk& chunk, const Largest& largest)
       : absolute(hn::Set(kFloats, bar(largest.absolute))),
@@ -97,7 +97,7 @@ struct ErrorBars {
   Floats relative;
 };
 
-// The exact errors of a vector, in double precision as the account has them.
+// The exact errors of a vector, in double precision as in the account.
 HWY_NOINLINE Largest add_errors(const FloatChunk& chunk, Floats numbers, Floats values,
                                 std::size_t i, Largest largest) {
   HWY_ALIGN std::array<float, kLanes> x;
@@ -111,7 +111,7 @@ HWY_NOINLINE Largest add_errors(const FloatChunk& chunk, Floats numbers, Floats 
   return largest;
 }
 
-// The same of products, whose errors are floats.
+// The same for products, whose errors are floats.
 HWY_NOINLINE Largest add_product_errors(const FloatChunk& chunk, Floats numbers, Floats errors,
                                         std::size_t i, Largest largest) {
   HWY_ALIGN std::array<float, kLanes> code;
@@ -128,7 +128,7 @@ HWY_INLINE double largest_lane(Floats x) {
   return static_cast<double>(hn::GetLane(hn::MaxOfLanes(kFloats, x)));
 }
 
-// Calls block(from, i, out) for blocks from element i on, the last of which is filled up.
+// Calls block(from, i, out) for blocks from element i on; the last one is padded.
 template <typename Target, typename Block>
 HWY_INLINE void by_float_blocks(const FloatChunk& chunk, float filling, Target* target,
                                 Block&& block) {
@@ -228,10 +228,10 @@ HWY_INLINE bool quotients_to(const Narrowing& to, const FloatChunk& chunk, std::
 }
 
 template <bool kExact, bool kRelative>
-HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
-                                LossAccount& account) {
+HWY_INLINE bool certain_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
+                                  LossAccount& account) {
   const float relative = account.max_rel < 0x1p-20 ? 0 : ErrorBars::bar(account.max_rel);
-  CleanQuotients<kExact, kRelative> clean(to, chunk, relative);
+  CertainQuotients<kExact, kRelative> clean(to, chunk, relative);
   by_float_blocks(chunk, 0, codes,
                   [&](const float* from, std::size_t, std::byte* out)
                       HWY_ATTR BTF_INLINE_LAMBDA { clean.block(from, out); });
@@ -242,11 +242,11 @@ HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, st
   if (found.overflowed != 0) settle_ends(to, chunk, found, tally);
   const auto error = static_cast<double>(found.error);
   if (kExact) {
-    // Perhaps of what is clamped.
+    // The number may have been clamped.
     if (found.overflowed != 0 && error > tally.max_abs) return false;
     tally.max_abs = std::max(tally.max_abs, error);
   } else {
-    // Vectors may be wrong by 2^-22 of half a scale.
+    // The error of vectors is up to 2^-22 of half a scale.
     if (tally.max_abs < chunk.scale * 0x1p-2 || error >= tally.max_abs * (1 - 0x1p-18))
       return false;
   }
@@ -258,7 +258,7 @@ HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, st
   return true;
 }
 
-// False if a chunk has something that is not as usual.
+// Returns false if a chunk has special values.
 HWY_INLINE bool clean_integer_quotients(const Narrowing& to, const FloatChunk& chunk,
                                         std::byte* codes, LossAccount& account) {
   if (chunk.each || chunk.zero_point < static_cast<float>(to.least) ||
@@ -266,10 +266,10 @@ HWY_INLINE bool clean_integer_quotients(const Narrowing& to, const FloatChunk& c
     return false;
   const bool relative = account.max_rel < chunk.worst;
   if (chunk.floats)
-    return relative ? clean_quotients<true, true>(to, chunk, codes, account)
-                    : clean_quotients<true, false>(to, chunk, codes, account);
-  return relative ? clean_quotients<false, true>(to, chunk, codes, account)
-                  : clean_quotients<false, false>(to, chunk, codes, account);
+    return relative ? certain_quotients<true, true>(to, chunk, codes, account)
+                    : certain_quotients<true, false>(to, chunk, codes, account);
+  return relative ? certain_quotients<false, true>(to, chunk, codes, account)
+                  : certain_quotients<false, false>(to, chunk, codes, account);
 }
 
 bool integer_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
@@ -296,7 +296,7 @@ HWY_INLINE bool products_of(const FloatChunk& chunk, float* results, LossAccount
     const Floats scale = scales.high(i);
     const Floats code = hn::Sub(number, zero_point);
     const Floats small = hn::Mul(code, scales.low(i));
-    // -0 and a low part below 0 would be 0.
+    // -0 and a negative low part would give 0.
     const Floats product = hn::CopySign(hn::MulAdd(code, scale, small), code);
     const Floats error = hn::Abs(hn::Add(hn::MulSub(code, scale, product), small));
     // For Inf and NaN the differences are NaN.

@@ -9,10 +9,11 @@
 namespace btf {
 namespace {
 
-// Below this the reference is done before a chunk is set up.
+// Below this number of elements the reference is faster than setting up a chunk.
 constexpr std::uint64_t kFewElements = 16;
 
-// No quotient, product or rest of them leaves the normal doubles: scales, and numbers but for 0.
+// Limits of scales and of numbers other than 0, so that quotients, products and their rests are
+// normal doubles.
 constexpr double kMinScale = 0x1p-150;
 constexpr double kMaxScale = 0x1p150;
 constexpr double kMinNumber = 0x1p-700;
@@ -20,7 +21,7 @@ constexpr double kMaxNumber = 0x1p800;
 
 // The digits of a scale for each element, and of products, in floats.
 constexpr int kFloatDigits = 48;
-// Zero points that floats take.
+// Zero points that are possible with floats.
 constexpr std::int64_t kMaxShift = 255;
 
 int digits(double scale) {
@@ -37,8 +38,8 @@ CastPolicy scaled_policy(const CastPolicy& policy) {
 
 bool is_power_of_two(double scale) { return digits(scale) == 1; }
 
-// A chunk in which floats leave a doubt is taken twice. Where that happens again and again they are
-// tried for fewer and fewer chunks.
+// A chunk with an uncertain code is processed twice. If that happens repeatedly, floats are tried
+// less and less often.
 class Tries {
  public:
   bool due() {
@@ -101,7 +102,7 @@ bool ScaledRuns::takes(double scale, std::int64_t zero_point) const {
   constexpr std::int64_t kMaxZeroPoint = std::int64_t{1} << 40;
   if (!can_ || zero_point > kMaxZeroPoint || zero_point < -kMaxZeroPoint) return false;
   if (!(scale >= kMinScale && scale <= kMaxScale)) return false;
-  // More than a Number holds is rounded by the reference, in its own way.
+  // Results with more digits than a Number are rounded by the reference.
   return code_bits(zero_point) + digits(scale) <= 64;
 }
 
@@ -109,7 +110,7 @@ ScaleUse ScaledRuns::use_one(double scale, std::int64_t zero_point, int most_dig
   const bool zero = scale == 0;
   ScaleUse result{.vectors = zero || takes(scale, zero_point)};
   const bool fits = fits_floats(scale) && zero_point >= -kMaxShift && zero_point <= kMaxShift;
-  // Quotients need more digits for exact errors alone, which are found in doubles.
+  // Quotients need more digits only for exact errors, which are computed in doubles.
   const int all = direction_ == ScaleDirection::quantize ? 0 : code_bits(zero_point);
   result.floats = result.vectors && floats_ && fits && all + digits(scale) <= most_digits;
   result.each_is_float = zero || digits(scale) <= 24;
@@ -241,8 +242,8 @@ void ScaledRuns::chunk(const Scales& scales, const ScaledRun& run, LossAccount& 
                                       .each = scales.each,
                                       .count = run.n},
                                      codes, tally);
-  // The error of what is clamped is a difference of numbers far from each other, which is rounded
-  // twice where the product has more digits than a double.
+  // The error of a clamped number is the difference of two distant numbers, which is rounded twice
+  // if the product has more digits than a double.
   if (direction_ == ScaleDirection::quantize && !scales.exact &&
       tally.overflowed != account.overflowed && !narrow_is_fused())
     return by_reference(scales, run, account);

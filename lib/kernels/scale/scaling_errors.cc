@@ -1,5 +1,5 @@
-// Sums go lane by lane over eight lanes, however wide the vectors are, so that every instruction
-// set rounds alike.
+// Sums are kept in eight lanes, whatever the width of vectors, so that all instruction sets give
+// the same results.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/scale/scaling_errors.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include "kernels/narrow/narrow_targets-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,7 +23,7 @@ constexpr std::size_t kSumLanes = 8;
 constexpr std::size_t kWidth = hn::MaxLanes(DoubleTag());
 constexpr std::size_t kVectors = kSumLanes / kWidth;
 
-// Masks are -1 where set.
+// Set masks are -1.
 HWY_INLINE Words count_where(Words counted, Lanes where) {
   return hn::Sub(counted, words_of(hn::VecFromMask(kDoubles, where)));
 }
@@ -36,7 +36,7 @@ class ErrorSums {
     for (Doubles& sums : squares_) sums = hn::Zero(kDoubles);
   }
 
-  // kSumLanes numbers, and as many scales if each has its own.
+  // kSumLanes numbers, and kSumLanes scales if each has its own.
   HWY_INLINE void add(const double* numbers, const double* scales) {
     const Doubles zero = hn::Zero(kDoubles);
     const Doubles infinity = all(std::numeric_limits<double>::infinity());

@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/agree_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -43,7 +43,7 @@ HWY_INLINE WordVec position(WordVec magnitude, const StepGrid& grid) {
   const DoubleVec scaled =
       hn::Add(hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, grid.small_scale)), hn::Set(d, 0x1p52));
   const WordVec small = hn::And(hn::BitCast(w, scaled), hn::Set(w, 0x000fffffffffffff));
-  // Neither has a sign, so signed comparison will do.
+  // Both are non-negative, so a signed comparison is correct.
   const hn::RebindToSigned<Words> integers;
   const auto is_small =
       hn::Lt(hn::BitCast(integers, magnitude), hn::BitCast(integers, hn::Set(w, grid.normal_from)));
@@ -71,8 +71,8 @@ HWY_INLINE DoubleMask same_step(DoubleVec x, DoubleVec y, const StepGrid& grid) 
   return hn::RebindMask(d, hn::And(hn::Eq(x_place, y_place), one_side));
 }
 
-// Numbers further apart are not the same step: a step is at most 2^(1 - precision) of a number, or
-// the least there is.
+// Numbers that are farther apart than this have different positions: a step is at most
+// 2^(1 - precision) of a number, or the smallest step.
 struct OneStep {
   double share;
   double least;
@@ -124,7 +124,7 @@ struct WholeVector {
   }
 };
 
-// Fewer of them; 0 for the others.
+// Fewer numbers, padded with zeros.
 struct PartOfVector {
   std::uint64_t at;
   std::uint64_t count;
@@ -135,7 +135,8 @@ struct PartOfVector {
   }
 };
 
-// answer(load) tells of the numbers that load(array) gives; take(word, answers) of 64.
+// Calls answer(load) for each vector, whose numbers load(array) returns, and take(word, answers)
+// for each 64 numbers.
 template <typename Answer, typename Take>
 HWY_INLINE void for_each_word(std::uint64_t count, const Answer& answer, const Take& take) {
   constexpr std::uint64_t kBits = 64;

@@ -13,7 +13,7 @@ bool is_real(const Number& x) {
   return x.kind == Number::Class::zero || x.kind == Number::Class::finite;
 }
 
-// log10 of a positive number, also of one that no double holds.
+// log10 of a positive number, which may be beyond the range of a double.
 double log10_of(const Number& x) {
   const double significand = std::ldexp(static_cast<double>(x.significand), -63);
   return std::log10(significand) + x.exponent * std::log10(2.0);
@@ -31,7 +31,7 @@ void Noise::add(const Number& x, const Number& y, std::uint64_t times) {
   signal_.add_product(x, x, times);
   if (x.significand == y.significand && x.exponent == y.exponent && x.negative == y.negative)
     return;
-  // (y - x)^2; what is subtracted, twice.
+  // (y - x)^2 = x^2 + y^2 - 2xy
   error_.add_product(x, x, times);
   error_.add_product(y, y, times);
   const Number other{x.significand, x.exponent + 1, !x.negative, x.kind};

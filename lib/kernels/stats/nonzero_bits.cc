@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/nonzero_bits.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -18,7 +18,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As wide as the mask of a vector: a wider load would wait for the store.
+// Has the width of a vector's mask: a wider load would have to wait for the store.
 template <std::size_t kLanes>
 using MaskWord = std::conditional_t<
     kLanes <= 8, std::uint8_t,
@@ -34,7 +34,7 @@ HWY_INLINE std::uint64_t word_of(const Code* codes) {
     std::array<std::uint8_t, 8> mask{};
     const auto nonzero = hn::Ne(hn::LoadU(tag, codes + at), hn::Zero(tag));
 #if HWY_TARGET == HWY_AVX2
-    // Else Highway would extract every other bit, which Zen 2 and older do in microcode.
+    // Otherwise Highway would extract every other bit, which is microcode on Zen 2 and older.
     if constexpr (sizeof(Code) == 2) {
       const hn::RebindToSigned<decltype(tag)> wide;
       const hn::Rebind<std::int8_t, decltype(tag)> narrow;

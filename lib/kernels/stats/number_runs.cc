@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/number_runs.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -26,11 +26,11 @@ constexpr std::size_t kLanes = 8;
 constexpr std::size_t kWidth = hn::MaxLanes(Doubles());
 constexpr std::size_t kVectors = kLanes / kWidth;
 
-// Not std::array: what it constructs is not compiled for the instruction set, which NEON's vectors
-// are.
+// Not a std::array, whose constructor would not be compiled for the instruction set, as NEON's
+// vectors require.
 template <typename Tag>
 struct Eight {
-  // A constructor that nobody wrote is not compiled for the instruction set either.
+  // A defaulted constructor would not be compiled for the instruction set either.
   HWY_INLINE Eight() {}  // NOLINT(modernize-use-equals-default)
 
   HWY_INLINE void fill(hn::Vec<Tag> x) {
@@ -56,7 +56,8 @@ HWY_INLINE Eight<Tag> eight(hn::Vec<Tag> x) {
   return vectors;
 }
 
-// step(x, i) for eights of values, then for the rest with `filler` behind it. How many were filled.
+// Calls step(x, i) for eights of values, then for the rest padded with `filler`. Returns the number
+// of fillers.
 template <typename Tag, typename T, typename Step>
 HWY_INLINE std::uint64_t for_each_eight(Tag tag, const T* values, std::uint64_t count, T filler,
                                         Step&& step) {
@@ -70,7 +71,7 @@ HWY_INLINE std::uint64_t for_each_eight(Tag tag, const T* values, std::uint64_t 
   return at + kLanes - count;
 }
 
-// The sum of x and y without what rounding takes, and that.
+// The rounded sum of x and y, and its rounding error.
 struct TwoSum {
   DoubleVec sum;
   DoubleVec rest;
@@ -88,7 +89,7 @@ double two_sum(double x, double y, double& rest) {
   return sum;
 }
 
-// Eight sums, each with what rounding took from it.
+// Eight sums, each with the sum of its rounding errors.
 struct LaneSums {
   Eight<Doubles> sums;
   Eight<Doubles> rests;
@@ -111,7 +112,7 @@ struct LaneSums {
   }
 };
 
-// A mask is all ones, which is -1.
+// A set mask is -1.
 HWY_INLINE WordVec count_where(WordVec counted, hn::Mask<Doubles> where) {
   return hn::Sub(counted, hn::BitCast(Words(), hn::VecFromMask(Doubles(), where)));
 }
@@ -166,7 +167,7 @@ Squares squares(const double* values, std::uint64_t count, double centre) {
 IntegerSums integer_sums(const std::uint64_t* values, std::uint64_t count, std::uint64_t turn) {
   const Words words;
   const hn::RebindToSigned<Words> integers;
-  // The other way round for unsigned ones: vectors have minimum and maximum of signed numbers.
+  // Vectors only have the minimum and maximum of signed numbers.
   const WordVec sign = hn::Set(words, std::uint64_t{1} << 63);
   const WordVec turned = hn::Set(words, turn);
   const WordVec zero = turned;

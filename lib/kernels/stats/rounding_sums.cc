@@ -1,5 +1,5 @@
-// Sums go lane by lane over eight lanes, however wide the vectors are, so that every instruction
-// set rounds alike.
+// Sums are kept in eight lanes, whatever the width of vectors, so that all instruction sets give
+// the same results.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/stats/rounding_sums.cc"
 #include <hwy/foreach_target.h>
-// After foreach_target.h.
+// Must follow foreach_target.h.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -59,7 +59,7 @@ class Roundings {
     }
   }
 
-  // Nothing is lost unless the smallest one is.
+  // Returns true if any number is lost: then the smallest one is.
   HWY_INLINE bool loses_any() const {
     const Rounded smallest = hn::MinOfLanes(kRounded, smallest_);
     return hn::GetLane(rounded(smallest)) == 0;
@@ -80,14 +80,14 @@ class Roundings {
       sums.squares += squares[lane];
       sums.error_squares += errors[lane];
     }
-    // What is no number may be passed over by the maximum, and not by the sum.
+    // The maximum may ignore NaN, the sum does not.
     sums.within = sums.largest <= limit && sums.squares < kInfinity;
     return sums;
   }
 
  private:
   HWY_INLINE Rounded rounded(Rounded x) const {
-    const Rounded exponent = hn::Set(kRounded, kInfinity);  // its bits alone
+    const Rounded exponent = hn::Set(kRounded, kInfinity);  // the mask of the exponent's bits
     // Adding a number this large leaves no digits below the type's last one.
     const Rounded large = hn::Mul(hn::Max(hn::And(x, exponent), least_), factor_);
     return hn::Sub(hn::Add(x, large), large);
@@ -105,7 +105,7 @@ class Roundings {
   Rounded errors_[kRoundedVectors];
 };
 
-// Calls `visit` with eight numbers at a time, the last of them filled up by zeros.
+// Calls `visit` with eight numbers at a time, the last of them padded with zeros.
 template <typename Visit>
 HWY_INLINE void visit_lanes(const double* numbers, std::size_t count, const Visit& visit) {
   std::size_t at = 0;

@@ -212,28 +212,28 @@ TEST_CASE("score runs: a score that knows a run sees no record in it, a lower on
           btf::judge_of({.rtol = 0x1p-19}, btf::DType::float32, btf::DType::float32);
       btf::CompareScore score;
       btf::compare_run(actual.data(), golden.data(), count, judge, score);
-      const auto quiet = [&](const btf::CompareScore& known) {
+      const auto no_new_max = [&](const btf::CompareScore& known) {
         std::uint64_t refused = 0;
-        const bool is_quiet = btf::score_runs<float>().quiet(actual.data(), golden.data(), count,
-                                                             judge, known, refused);
-        if (is_quiet) CHECK(refused == score.mismatched);
-        return is_quiet;
+        const bool is_no_new_max = btf::score_runs<float>().no_new_max(
+            actual.data(), golden.data(), count, judge, known, refused);
+        if (is_no_new_max) CHECK(refused == score.mismatched);
+        return is_no_new_max;
       };
       CAPTURE(btf::cpu_level_name(level), count);
-      CHECK(quiet(score));
+      CHECK(no_new_max(score));
       if (score.max_ulp == 0) continue;
       btf::CompareScore lower = score;
       lower.max_abs = std::nextafter(score.max_abs, 0);
-      CHECK_FALSE(quiet(lower));
+      CHECK_FALSE(no_new_max(lower));
       lower = score;
       lower.max_rel = std::nextafter(score.max_rel, 0);
-      CHECK_FALSE(quiet(lower));
+      CHECK_FALSE(no_new_max(lower));
       lower = score;
       lower.least_rtol = std::nextafter(score.least_rtol, 0);
-      CHECK_FALSE(quiet(lower));
+      CHECK_FALSE(no_new_max(lower));
       lower = score;
       lower.max_ulp -= 1;
-      CHECK_FALSE(quiet(lower));
+      CHECK_FALSE(no_new_max(lower));
     }
   }
 }

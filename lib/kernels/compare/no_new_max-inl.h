@@ -1,11 +1,11 @@
-// A look at a run of floats in their own vectors, twice as many a register as doubles. Sums and
-// products of floats are rounded, so that every limit is moved by more than that: pairs close to
-// one are left to doubles.
-#if defined(BTF_KERNELS_COMPARE_QUIET_FLOATS_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef BTF_KERNELS_COMPARE_QUIET_FLOATS_INL_H
-#undef BTF_KERNELS_COMPARE_QUIET_FLOATS_INL_H
+// Checks a run of floats in vectors of floats, which have twice the lanes of doubles. Sums and
+// products of floats are rounded, so every limit is moved by more than that; pairs close to a limit
+// are left to doubles.
+#if defined(BTF_KERNELS_COMPARE_NO_NEW_MAX_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BTF_KERNELS_COMPARE_NO_NEW_MAX_INL_H
+#undef BTF_KERNELS_COMPARE_NO_NEW_MAX_INL_H
 #else
-#define BTF_KERNELS_COMPARE_QUIET_FLOATS_INL_H
+#define BTF_KERNELS_COMPARE_NO_NEW_MAX_INL_H
 #endif
 
 #include <algorithm>
@@ -40,13 +40,13 @@ class NoNewMaximum {
     refused_atol_ = set(at_least(judge.atol * kMore + kTiny));
   }
 
-  // The figures of a run of pairs of which nothing was unclear.
+  // The figures of a run in which no pair is undecided.
   struct Seen {
     std::uint64_t refused = 0;
-    std::uint32_t furthest = 0;  // the most steps between two floats, if these are asked for
+    std::uint32_t furthest = 0;  // the largest number of steps, if steps are limited
   };
 
-  // Nothing unless all numbers are finite, no error sets a record and none is close to its limit.
+  // Unset unless all numbers are finite, no maximum grows and no error is close to its limit.
   template <bool kSteps>
   HWY_INLINE std::optional<Seen> look(const float* actual, const float* golden,
                                       std::uint64_t count) const {
@@ -63,7 +63,7 @@ class NoNewMaximum {
   using Words = hn::Vec<W>;
 
   static constexpr float kMax = std::numeric_limits<float>::max();
-  // Errors of the arithmetic: some 2^-22 of a limit, and 2^-148 where floats are subnormal.
+  // Bounds of the rounding errors: about 2^-22 of a limit, and 2^-148 if floats are subnormal.
   static constexpr double kLess = 1 - 0x1p-20;
   static constexpr double kMore = 1 + 0x1p-20;
   static constexpr float kTiny = 0x1p-126F;
@@ -76,7 +76,7 @@ class NoNewMaximum {
   };
 
   HWY_INLINE static Vec set(float x) { return hn::Set(D(), x); }
-  // The next float of a number that is not negative, in one direction.
+  // The next float in one direction, of a non-negative number.
   static float at_most(double x) {
     if (x >= kMax) return kMax;
     const auto near = static_cast<float>(x);
@@ -91,7 +91,7 @@ class NoNewMaximum {
     return hn::BitCast(W(), hn::VecFromMask(D(), where));
   }
 
-  // Places of floats are their bits, and below zero those with another sign.
+  // The position of a float is that of its bits, negated below zero.
   HWY_INLINE static Words steps(Vec a, Vec g, Vec actual_size, Vec golden_size) {
     const auto left = hn::BitCast(S(), actual_size);
     const auto right = hn::BitCast(S(), golden_size);
@@ -105,7 +105,7 @@ class NoNewMaximum {
     const Vec error = hn::Abs(hn::Sub(a, g));
     const Vec size = hn::Abs(g);
     const Vec relative = hn::Max(hn::Sub(hn::Mul(size, relative_), set(kTiny)), floor_);
-    // NaN is no less than anything, and Inf is beyond every record.
+    // NaN is not less than anything, and Inf exceeds every maximum.
     const hn::Mask<D> unclear = hn::Not(hn::Le(error, hn::Min(relative, max_abs_)));
     if constexpr (!kAccepted) {
       const Vec least = hn::Max(hn::Add(hn::Mul(size, accepted_rtol_), accepted_atol_), set(0));
@@ -130,7 +130,7 @@ class NoNewMaximum {
     return seen;
   }
 
-  bool accepted_ = false;  // every error that is no record
+  bool accepted_ = false;  // all errors up to the maximum are accepted
   bool possible_ = false;
   Vec max_abs_, relative_, floor_;
   Vec accepted_rtol_, accepted_atol_, refused_rtol_, refused_atol_;

@@ -1,11 +1,11 @@
-// Quotients of a chunk to integers where all is as usual: one scale for all, finite numbers that
-// are far enough from a tie, and no error larger than those so far but of what is clamped. That
-// shows behind the chunk, by a few numbers.
-#if defined(BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
-#undef BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
+// Casts quotients of a chunk to integers in the usual case: one scale for all, finite numbers that
+// are far enough from a tie, and no new largest error except for clamped numbers. A few figures
+// show after the chunk whether that was so.
+#if defined(BTF_KERNELS_SCALE_CERTAIN_QUOTIENTS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BTF_KERNELS_SCALE_CERTAIN_QUOTIENTS_INL_H
+#undef BTF_KERNELS_SCALE_CERTAIN_QUOTIENTS_INL_H
 #else
-#define BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
+#define BTF_KERNELS_SCALE_CERTAIN_QUOTIENTS_INL_H
 #endif
 
 #include <algorithm>
@@ -22,11 +22,11 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Its last digit is 1: a number that is added to it is rounded to an integer, ties to even, which
-// is the difference of the bits.
+// A float whose last digit is 1: adding a number to it rounds that to an integer, ties to even,
+// which is the difference of the bits.
 constexpr float kToInteger = 0x1.8p23F;
 
-// Numbers up to this many scales have a rounded quotient in those bits.
+// The rounded quotients of numbers up to this many scales fit into those bits.
 constexpr float kMaxScales = 0x1p21F;
 
 const hn::ScalableTag<std::uint8_t> kCodes;
@@ -35,20 +35,21 @@ using Codes = hn::Vec<hn::ScalableTag<std::uint8_t>>;
 // The figures of a chunk.
 struct CleanTally {
   std::uint64_t overflowed = 0;
-  std::uint64_t changed = 0;  // of the others
-  std::uint64_t to_zero = 0;  // of these
+  std::uint64_t changed = 0;  // numbers within the range that have an error
+  std::uint64_t to_zero = 0;  // those of them that became zero
   float largest = 0;          // number
   float least = 0;
-  // Numbers' distance to their rounded quotient before clamping. NaN: one was NaN or Inf.
+  // The largest distance of a quotient to the rounded one before clamping; NaN if a number was NaN
+  // or Inf.
   float error = 0;
-  bool record = false;  // of quotients, perhaps
+  bool record = false;  // the largest relative error may grow
 };
 
-// kExact: errors are floats. kRelative: quotients may be larger than those so far.
+// kExact: errors are floats. kRelative: the largest relative error may grow.
 template <bool kExact, bool kRelative>
-class CleanQuotients {
+class CertainQuotients {
  public:
-  HWY_INLINE CleanQuotients(const Narrowing& to, const FloatChunk& chunk, float relative)
+  HWY_INLINE CertainQuotients(const Narrowing& to, const FloatChunk& chunk, float relative)
       : high_(hn::Set(kFloats, *chunk.high)),
         low_(hn::Set(kFloats, *chunk.low)),
         inverse_(hn::Set(kFloats, *chunk.inverse)),
@@ -87,7 +88,7 @@ class CleanQuotients {
   }
 
  private:
-  // Steps are codes from the least one on, before they are clamped.
+  // Steps are the codes before clamping, counted from the least one.
   static HWY_INLINE std::int32_t zero_step(const Narrowing& to, const FloatChunk& chunk) {
     return static_cast<std::int32_t>(chunk.zero_point) - static_cast<std::int32_t>(to.least);
   }
@@ -102,7 +103,7 @@ class CleanQuotients {
     Floats error = hn::NegMulAdd(value, high_, x);
     if constexpr (!kExact) error = hn::NegMulAdd(value, low_, error);
     error = hn::Abs(error);
-    // By their bits, which keep NaN.
+    // Compares bits, which keeps NaN.
     error_ = hn::Max(error_, hn::BitCast(kInts, error));
     largest_ = hn::Max(largest_, x);
     least_ = hn::Min(least_, x);
@@ -137,8 +138,8 @@ class CleanQuotients {
   std::uint64_t changed_ = 0;
 };
 
-// Errors of what is clamped grow with the number, and so do their quotients, which differ by more
-// than they are rounded by. A number that is not clamped has this error if its code is the last
+// The errors of clamped numbers grow with the number, and so do relative errors, which differ by
+// more than their rounding. A number that is not clamped has this error if its code is the last
 // one.
 HWY_INLINE void settle_ends(const Narrowing& to, const FloatChunk& chunk, const CleanTally& tally,
                             LossAccount& account) {
@@ -153,8 +154,8 @@ HWY_INLINE void settle_ends(const Narrowing& to, const FloatChunk& chunk, const 
   settle(static_cast<double>(tally.least), to.least, -1);
 }
 
-// The largest error that leaves no doubt about a code. A quotient by a power of two is exact, and
-// so is its rounding.
+// The largest error with which a code is certain. A quotient by a power of two is exact, and so is
+// its rounding.
 HWY_INLINE float most_clean_error(const FloatChunk& chunk) {
   const float half = *chunk.high / 2;
   if (chunk.powers) return half;
