@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Sees to it that what btftool is built and tested with is there.
+# Installs the packages that building and testing btftool needs.
 #
 #   packages.sh build|static|test|browser|engines|cross|package|fuzz|analysis|mutate...
 #
-# What is missing is installed with apt-get where there is one; where there is none it is named.
-# When nothing is missing, nothing is asked of the network.
-# Exit codes: 0 all there, 2 something is still missing, or wrong usage.
+# Missing packages are installed with apt-get; without apt-get they are listed. If nothing is missing,
+# the network is not used.
+# Exit codes: 0 nothing is missing, 2 something is still missing, or wrong usage.
 set -euo pipefail
 
 say() {
   echo "packages.sh: $*" >&2
 }
 
-# Per group: a Debian package, and the command, header, file or Python module that shows that it is there however it was installed.
+# Prints a line for each package of a group: the Debian package, and a command, header, file or Python module that shows whether
+# it is installed, in whatever way.
 group() {
   case $1 in
     build)
@@ -32,7 +33,7 @@ group() {
             nlohmann-json3-dev header  nlohmann/json.hpp
             pkg-config         command pkg-config'
       ;;
-    static)  # what the static program and the Python package take besides
+    static)  # for the static program and the Python package
       echo 'libdeflate-dev     header  libdeflate.h
             python3-dev        command python3-config'
       ;;
@@ -46,10 +47,10 @@ group() {
             fish               command fish
             zstd               command zstd'
       ;;
-    browser)  # that shows the HTML pages
+    browser)  # for tests of the HTML pages
       echo 'chromium           command chromium'
       ;;
-    engines)  # that start shards: docs/scaling.md
+    engines)  # for tests of starting shards: docs/scaling.md
       echo 'parallel           command parallel
             munge              file    /usr/sbin/munged
             slurm-wlm          command slurmctld'
@@ -58,7 +59,7 @@ group() {
       echo 'g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
             qemu-user-static      command qemu-aarch64-static'
       ;;
-    package)  # that check Debian packages
+    package)  # for checks of Debian packages
       echo 'lintian            command lintian
             mmdebstrap         command mmdebstrap'
       ;;
@@ -91,8 +92,8 @@ compiler() {
   return 1
 }
 
-# there PACKAGE KIND NAME
-there() {
+# is_there PACKAGE KIND NAME: succeeds if it is installed.
+is_there() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]] && return
   local cxx
   case "$2 $3" in
@@ -102,7 +103,7 @@ there() {
     module*) python3 -c "import $3" >/dev/null 2>&1 ;;
     header*)
       cxx=$(compiler) || return 1
-      # CMake looks in CMAKE_PREFIX_PATH as well, so headers there count.
+      # CMake also searches CMAKE_PREFIX_PATH.
       local -a flags=()
       local prefix
       while IFS= read -r -d : prefix; do
@@ -113,13 +114,13 @@ there() {
   esac
 }
 
-# find_missing: fills `missing` (packages) and `described` (for people) from `wanted`.
+# find_missing: fills `missing` (packages) and `described` (for messages) from `wanted`.
 find_missing() {
   missing=()
   described=()
   local package kind name
   while read -r package kind name; do
-    if ! there "$package" "$kind" "$name"; then
+    if ! is_there "$package" "$kind" "$name"; then
       missing+=("$package")
       described+=("$kind $name (Debian package $package)")
     fi
@@ -128,14 +129,14 @@ find_missing() {
 
 install_missing() {
   local -a as_root=()
-  type -P apt-get >/dev/null || { say "there is no apt-get here"; return 1; }
+  type -P apt-get >/dev/null || { say "apt-get was not found"; return 1; }
   if (( EUID != 0 )); then
     type -P sudo >/dev/null || { say "apt-get needs root, and there is no sudo"; return 1; }
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
-  # Out-of-date lists are often good enough, so a failure here is not the end.
-  "${as_root[@]}" apt-get update -qq || say "apt-get update failed, going on"
+  # Out-of-date lists are often good enough, so a failure here is not fatal.
+  "${as_root[@]}" apt-get update -qq || say "apt-get update failed, continuing"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing[@]}"
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# From a fresh clone to a first result: installs what is missing, builds btftool into build/, and runs
-# the main job on a test file. Run again, it builds nothing. Kernels are compiled for
-# this machine's CPU, which takes less time: on others it runs slower (docs/install.md, section 4).
+# From a fresh clone to a first result: installs missing packages, builds btftool into build/, and converts and compares a test
+# file. A second run builds nothing. Kernels are compiled for this machine's CPU only, which is faster; on other CPUs btftool
+# then runs slower (docs/install.md, section 4).
 set -euo pipefail
 cd -- "$(dirname -- "$(realpath -- "$0")")/.."
 
 tools/packages.sh build
 
-# An existing build keeps its options: it may have been made by tests/run.sh or by hand.
+# An existing build, as from tests/run.sh, keeps its options.
 options=()
 [[ -f build/CMakeCache.txt ]] || options=(-G Ninja -DBUILD_TESTING=OFF -DBTF_NATIVE=ON)
 cmake -S . -B build "${options[@]}"

@@ -1,4 +1,5 @@
-# cmake -DTOOL=... -DFOLDER=... -P share.cmake: what the tool prints for shells and for man, into FOLDER as it is installed.
+# cmake -DTOOL=... -DFOLDER=... -P share.cmake: writes the completion scripts and man pages that the tool prints into FOLDER, in
+# the places where they are installed.
 file(REMOVE_RECURSE ${FOLDER})
 foreach(place IN ITEMS
     bash:bash-completion/completions/btftool zsh:zsh/site-functions/_btftool fish:fish/vendor_completions.d/btftool.fish)

@@ -1,4 +1,4 @@
-// A part of a pair as it is compared, as a picture: actual, golden and error.
+// Draws a part of a pair as it is compared: actual, golden and error.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -22,19 +22,19 @@
 namespace btf {
 namespace {
 
-// A box is read with its gaps if it takes no more bytes than this, or if every so many-th element
-// is wanted and it takes no more than that; else it is cut in two.
+// A box is read including its gaps if it has at most kReadAnyway bytes, or at most kMaxBox bytes
+// and at most kMaxGaps elements for each wanted one. Otherwise it is cut in two.
 constexpr std::uint64_t kReadAnyway = 8U << 10;
 constexpr std::uint64_t kMaxGaps = 16;
-constexpr std::uint64_t kMaxOfBox = 1U << 20;
+constexpr std::uint64_t kMaxBox = 1U << 20;
 
-// So many places of each dim of the part, from the first on.
+// A range of positions in each dim of the part.
 struct Places {
   Dims first;
   Dims count;
 };
 
-// The product of dims that a side has, which does not overflow.
+// The product of dims of a side, which cannot overflow.
 std::uint64_t product(const Dims& counts) {
   std::uint64_t all = 1;
   for (const std::uint64_t count : counts) all *= count;
@@ -74,7 +74,7 @@ class PartReader {
     const std::uint64_t wanted = product(places.count);
     const std::uint64_t read = product(box.counts());
     if (wanted == 1 || read * bytes_ <= kReadAnyway ||
-        (read / wanted <= kMaxGaps && read * bytes_ <= kMaxOfBox))
+        (read / wanted <= kMaxGaps && read * bytes_ <= kMaxBox))
       return copy(places, box);
     const std::size_t dim = outermost(places);
     Places half = places;
@@ -101,7 +101,7 @@ class PartReader {
     return box;
   }
 
-  // The dim with several places whose steps are longest in the stored array.
+  // Of the dims with several positions, the one with the largest steps in the stored array.
   std::size_t outermost(const Places& places) const {
     std::optional<std::size_t> found;
     const auto length = [&](std::size_t d) {
@@ -131,7 +131,7 @@ class PartReader {
     return {};
   }
 
-  // What a COO tensor does not store has the code 0.
+  // Elements that a COO tensor does not store have the code 0.
   Status take_entries() {
     const Box box = box_of({Dims(counts_.size(), 0), counts_});
     Dims last = box.hi;
@@ -153,10 +153,10 @@ class PartReader {
     for (std::size_t d = 0; d < index.size(); ++d) {
       const SlicedDim& dim = part_.dims[d];
       const std::uint64_t step = static_cast<std::uint64_t>(std::abs(dim.step));
-      const bool behind = dim.step > 0 ? index[d] >= dim.start : index[d] <= dim.start;
-      const std::uint64_t away = dim.step > 0 ? index[d] - dim.start : dim.start - index[d];
-      if (!behind || away % step != 0 || away / step >= dim.count) return std::nullopt;
-      to += away / step * strides_[d];
+      const bool reached = dim.step > 0 ? index[d] >= dim.start : index[d] <= dim.start;
+      const std::uint64_t distance = dim.step > 0 ? index[d] - dim.start : dim.start - index[d];
+      if (!reached || distance % step != 0 || distance / step >= dim.count) return std::nullopt;
+      to += distance / step * strides_[d];
     }
     return to;
   }
@@ -166,15 +166,13 @@ class PartReader {
   const Execution& execution_;
   std::uint64_t bytes_;
   std::vector<std::byte> codes_;
-  Dims counts_;   // places of each dim
-  Dims strides_;  // of these in the result
+  Dims counts_;   // positions in each dim
+  Dims strides_;  // of the result
   std::unique_ptr<SlabReader> reader_;
   Buffer buffer_;
 };
 
-// The codes of a part of one side of a comparison.
-
-// buffer_bytes() each, in the row-major order of the part.
+// The codes of a part of one side, of buffer_bytes() each, in the row-major order of the part.
 Result<std::vector<std::byte>> side_codes(const DiffSide& side, const PicturePart& part,
                                           const Execution& execution) {
   return PartReader(side, part, execution).read();
@@ -186,13 +184,13 @@ PartNumbers numbers_of(const PicturePart& part, DType dtype, const std::vector<s
   return numbers;
 }
 
-// The error of two elements: what is not a number on both sides alike is none.
+// The error of two elements; 0 if both are NaN or the same Inf.
 double error_of(long double actual, long double golden) {
   if ((std::isnan(actual) && std::isnan(golden)) || actual == golden) return 0;
   return static_cast<double>(actual - golden);
 }
 
-// Errors have all digits of 64-bit integers, as they are compared.
+// As in a comparison, errors of 64-bit integers have all digits.
 PartNumbers errors_of(const PicturePart& part, DType actual,
                       const std::vector<std::byte>& actual_codes, DType golden,
                       const std::vector<std::byte>& golden_codes) {

@@ -1,4 +1,4 @@
-// Numbers to colours.
+// Colours, digits, the canvas, PNG, and forms for terminals.
 #include "picture/picture.h"
 
 #include <png.h>
@@ -41,22 +41,21 @@ struct ColourScale {
   double least = 0;
   double greatest = 1;
 
-  // round((value - least) / (greatest - least) * 255), bounded; 128 where both ends are one.
+  // round((value - least) / (greatest - least) * 255), clamped; 128 if both ends are equal.
   std::uint8_t level(double value) const;
 };
-
-// A picture that is drawn on.
 
 class Canvas {
  public:
   Canvas(std::uint32_t width, std::uint32_t height, Colour ground);
 
-  // What lies outside is left out.
+  // Clips to the canvas.
   void fill(std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height,
             Colour colour);
 
-  // Digits, signs and a few letters, 5 by 7 pixels each with one between, each pixel a square of
-  // `times`; other characters are blank. Returns where the text ends.
+  // Writes digits, signs and the letters that labels need, in 5 by 7 pixels with one between them;
+  // other characters are blank. Each pixel is a square of side `times`. Returns the end of the
+  // text.
   std::uint32_t write(std::uint32_t x, std::uint32_t y, std::string_view text, Colour colour,
                       std::uint32_t times = 1);
 
@@ -72,7 +71,7 @@ constexpr std::uint32_t text_width(std::string_view text) {
   return static_cast<std::uint32_t>(text.size()) * kGlyphWidth;
 }
 
-// Anchors at equal distances, straight lines between them.
+// Interpolates linearly between anchors at equal distances.
 template <std::size_t N>
 ColourMap between(const std::array<Colour, N>& anchors) {
   ColourMap map{};
@@ -90,7 +89,7 @@ ColourMap between(const std::array<Colour, N>& anchors) {
   return map;
 }
 
-// Nine colours of matplotlib's map of this name: levels 0, 32, 64, ..., 255.
+// Nine colours of matplotlib's map of this name, at the levels 0, 32, 64, ..., 255.
 const ColourMap& viridis() {
   static const ColourMap kMap = between(std::array<Colour, 9>{{{68, 1, 84},
                                                                {71, 44, 122},
@@ -104,7 +103,7 @@ const ColourMap& viridis() {
   return kMap;
 }
 
-// over white
+// With white in the middle.
 const ColourMap& blue_to_red() {
   static const ColourMap kMap = between(std::array<Colour, 5>{
       {{5, 48, 97}, {67, 147, 195}, {247, 247, 247}, {214, 96, 77}, {103, 0, 31}}});
@@ -113,7 +112,7 @@ const ColourMap& blue_to_red() {
 
 std::uint8_t ColourScale::level(double value) const {
   if (least == greatest) return 128;
-  // Halves: the whole range may be beyond double.
+  // Of halves, since the whole range may exceed a double.
   const double share = (value / 2 - least / 2) / (greatest / 2 - least / 2);
   return static_cast<std::uint8_t>(std::floor(std::clamp(share, 0.0, 1.0) * 255 + 0.5));
 }
@@ -212,7 +211,7 @@ std::string text_of(const std::vector<SlicedDim>& part, const Dims& dims) {
       const auto last = static_cast<std::int64_t>(dim.start) +
                         static_cast<std::int64_t>(dim.count - 1) * dim.step;
       text += std::to_string(dim.start) + ":";
-      // Down to the first index a range has no end.
+      // A range that goes down to index 0 has no end.
       if (dim.step > 0 || last > 0) text += std::to_string(dim.step > 0 ? last + 1 : last - 1);
       if (dim.step != 1) text += ":" + std::to_string(dim.step);
     }
@@ -238,20 +237,20 @@ Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& g
     const SlicedDim& dim = part.dims[d];
     if (dim.keep) kept.push_back(d);
     if (dim.count == 0)
-      return fail(ErrorCode::invalid_argument, "there is nothing to draw: dim " +
-                                                   std::to_string(d) + " has none of its " +
-                                                   std::to_string(dims[d]) + " indices left");
+      return fail(ErrorCode::invalid_argument,
+                  "there is nothing to draw: the part has none of the " + std::to_string(dims[d]) +
+                      " indices of dim " + std::to_string(d));
     if (__builtin_mul_overflow(elements, dim.count, &elements)) elements = UINT64_MAX;
   }
   part.text = text_of(part.dims, dims);
   if (elements > kMaxPictureElements)
     return fail(ErrorCode::unsupported, part.text + " has " + std::to_string(elements) +
-                                            " elements, and a picture at most " +
+                                            " elements, but a picture has at most " +
                                             std::to_string(kMaxPictureElements) +
-                                            ": take a part, or every n-th element");
+                                            ": draw a part, or every n-th element");
   if (kept.size() > kMaxPictureDims)
-    return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles; " + part.text +
-                                                 " has " + std::to_string(kept.size()) +
+    return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles, but " +
+                                                 part.text + " has " + std::to_string(kept.size()) +
                                                  " dims: give an index for the others");
   const auto count_of = [&](std::size_t from_end) {
     return kept.size() >= from_end ? part.dims[kept[kept.size() - from_end]].count : 1;
@@ -281,7 +280,7 @@ Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,
   std::memcpy(result.numbers.data(), loaded.tensor.bytes.data(),
               result.numbers.size() * sizeof(double));
 
-  // What runs backwards was read forwards.
+  // Dims with a negative step were read forwards.
   std::vector<std::size_t> kept;
   for (std::size_t d = 0; d < sliced.size(); ++d)
     if (sliced[d].keep) kept.push_back(d);
@@ -363,7 +362,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// Transmit and display a PNG, in pieces of at most 4096 characters.
+// The sequences that transmit and display a PNG, in pieces of at most 4096 characters.
 Result<std::string> kitty(const Picture& picture) {
   BTF_ASSIGN(const std::string bytes, png(picture));
   const std::string data = base64(bytes);
@@ -377,10 +376,10 @@ Result<std::string> kitty(const Picture& picture) {
   return text + "\n";
 }
 
-// The colours of a picture in so many steps a part that no more than 256 are left.
+// The colours of a picture, with the low bits dropped that leave at most 256 different ones.
 struct Palette {
   std::map<std::uint32_t, std::uint32_t> numbers;  // by colour
-  unsigned dropped = 0;                            // low bits of each part
+  unsigned dropped = 0;                            // low bits of red, green and blue
 
   std::uint32_t key(Colour c) const {
     return std::uint32_t{c.red} >> dropped << 16 | std::uint32_t{c.green} >> dropped << 8 |
@@ -403,7 +402,6 @@ Palette palette_of(const Picture& picture) {
   return palette;
 }
 
-// So many of a sixel.
 void repeat(std::string& text, std::size_t count, char sixel) {
   if (count > 3)
     text += "!" + std::to_string(count) + sixel;
@@ -425,7 +423,7 @@ std::string sixel(const Picture& picture) {
   }
   constexpr std::uint32_t kRows = 6;
   for (std::uint32_t top = 0; top < picture.height; top += kRows) {
-    std::map<std::uint32_t, std::string> lines;  // by number: the sixels of a colour
+    std::map<std::uint32_t, std::string> lines;  // the sixels of each colour, by its number
     const std::uint32_t rows = std::min(kRows, picture.height - top);
     for (std::uint32_t x = 0; x < picture.width; ++x)
       for (std::uint32_t row = 0; row < rows; ++row) {
@@ -495,7 +493,7 @@ constexpr std::uint32_t kGap = 1;        // between tiles
 constexpr std::uint32_t kPanelGap = 12;  // between actual, golden and error
 constexpr std::uint32_t kBarHeight = 8;  // of a scale
 constexpr std::uint32_t kMargin = 4;     // around texts
-constexpr std::uint32_t kLarge = 480;    // pictures of so many pixels have larger labels
+constexpr std::uint32_t kLarge = 480;    // width in pixels from which labels are larger
 constexpr std::uint32_t kMaxZoom = 16;
 constexpr std::uint32_t kWantedSide = 1024;
 
@@ -513,7 +511,7 @@ std::string label(double value) {
   return {text.data(), end.ptr};
 }
 
-// How the tiles of a picture stand: `across` of them side by side, in row-major order.
+// The arrangement of tiles: `across` of them in each row, in row-major order.
 struct PanelGrid {
   std::uint64_t tiles = 1;
   std::uint64_t rows = 1;
@@ -544,9 +542,9 @@ Status check_size(std::uint64_t width, std::uint64_t height) {
     return {};
   return fail(ErrorCode::unsupported,
               "the picture would have " + std::to_string(width) + " x " + std::to_string(height) +
-                  " pixels; at most " + std::to_string(kMaxPictureSide) + " a side and " +
+                  " pixels, but at most " + std::to_string(kMaxPictureSide) + " a side and " +
                   std::to_string(kMaxPicturePixels) +
-                  " in all are drawn: take a part, every n-th element, or smaller squares");
+                  " in all are possible: draw a part, every n-th element, or smaller squares");
 }
 
 struct Place {
@@ -583,7 +581,7 @@ void draw_scale(Canvas& canvas, Place at, std::uint32_t width, const ColourScale
   canvas.write(at.x + width - (text_width(last) - 1) * times, below, last, kInk, times);
 }
 
-// A bar is at least as wide as its two labels.
+// The least width of a bar: that of its two labels.
 std::uint64_t scale_width(const ColourScale& scale) {
   return text_width(label(scale.least)) + text_width(label(scale.greatest)) + 2 * kMargin;
 }

@@ -1,4 +1,4 @@
-// Parts of tensors as pictures: the numbers, colours, the canvas, PNG, and forms for terminals.
+// Parts of tensors as pictures: choosing and reading the part, and drawing it.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,9 @@
 
 namespace btf {
 
-// The part of a tensor that becomes a picture, as numbers.
-
-// Which elements of a tensor: tiles of rows of columns.
+// The elements of a tensor that are drawn: tiles of rows of columns.
 struct PicturePart {
-  std::vector<SlicedDim> dims;  // the tensor's; of a dim that is not kept one index
+  std::vector<SlicedDim> dims;  // of the tensor; one index of each dim that is not kept
   std::uint64_t tiles = 1;
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;
@@ -24,10 +22,10 @@ struct PicturePart {
   std::uint64_t elements() const { return tiles * rows * columns; }
 };
 
-// Nothing given: the part that PictureOptions says.
+// If `given` is unset, the default of PictureOptions::part.
 Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& given);
 
-// The same with its numbers, row-major.
+// A part with its numbers in row-major order.
 struct PartNumbers : PicturePart {
   std::vector<double> numbers;
 };
@@ -35,7 +33,7 @@ struct PartNumbers : PicturePart {
 Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,
                               const std::optional<Slice>& part, const Execution& execution);
 
-// The least and the greatest finite number.
+// The range of finite numbers.
 struct Extent {
   double least = std::numeric_limits<double>::infinity();
   double greatest = -std::numeric_limits<double>::infinity();
@@ -46,9 +44,8 @@ struct Extent {
 
 Extent extent_of(std::span<const double> numbers);
 
-// Two parts and their difference, side by side: actual | golden | error.
-
-// Parts of as many tiles, rows and columns. The facts count what the errors are.
+// Draws two parts and their difference side by side: actual | golden | error. All must have the
+// same tiles, rows and columns. The facts are those of the errors.
 Result<DrawnTensor> draw_panels(const PartNumbers& actual, const PartNumbers& golden,
                                 const PartNumbers& error, const PictureOptions& options);
 

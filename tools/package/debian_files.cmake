@@ -1,8 +1,8 @@
-# Run by cpack when the files of all packages lie where they are packed from: each gets its copyright and its changelogs, and
-# manual pages are compressed. Times are those of SOURCE_DATE_EPOCH where it is set, so that a package has the same bytes again.
+# Run by cpack when the files of all packages are in place: adds the copyright and the changelogs to each, and compresses man
+# pages. Times are those of SOURCE_DATE_EPOCH if it is set, so that packages are reproducible.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 
-# compress FILE: as Debian wants it, with no name and no time in it.
+# compress FILE: as Debian requires, without a name and a time in it.
 function(compress)
   execute_process(COMMAND gzip --best --no-name --force -- ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

@@ -1,5 +1,5 @@
 # Debian packages, by `cpack -G DEB` in a build folder that tools/presets/debian.cmake configured: the library, named after its
-# soname as Debian wants it, what is needed to compile with it, and the program.
+# soname as Debian requires, its development files, and the program.
 get_target_property(soversion btf SOVERSION)
 set(package_lib libbtf${soversion})
 set(package_dev libbtf-dev)
@@ -7,7 +7,7 @@ set(package_tool btftool)
 
 set(CPACK_PACKAGE_NAME btftool)
 set(CPACK_PACKAGE_VENDOR "btftool")
-# As Debian's tools take it: who makes packages is in charge of them.
+# As with Debian's tools, whoever makes the packages is their maintainer.
 set(CPACK_PACKAGE_CONTACT "The authors of btftool <btftool@example.org>")
 if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
   set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
@@ -31,19 +31,19 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_DEV_DEPENDS lib)
 set(CPACK_COMPONENT_TOOL_DEPENDS lib)
 
-# What the files need is read from them, and what users of the library need is told: this version of it or, by
-# docs/stability.md, a later one of its soname. The program uses more than the interface, and needs the very same.
+# The dependencies of the files are read from them. Users of the library need this version or, by docs/stability.md, a later one
+# with the same soname. The program uses more than the public interface, and needs exactly this version.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY >=)
-# With the mode that it has to have, whatever that of the source is.
+# With the required mode, whatever that of the source is.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/triggers DESTINATION ${PROJECT_BINARY_DIR}/package
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/package/triggers)
 
-# The first line of each is what lists of packages show.
+# Lists of packages show the first line of each.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEBIAN_LIB_DESCRIPTION "Binary Tensor Format files: library
 libbtf inspects, converts, compares, validates and repairs files in the
@@ -67,7 +67,7 @@ difference began.
 This package has the command, its manual pages, completion for shells, JSON
 schemas and documents.")
 
-# Debian's own files, and manual pages as Debian has them.
+# The files that Debian requires, and compressed man pages.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian_files.cmake)
 set(CPACK_BTF_PACKAGES "lib:${package_lib}" "dev:${package_dev}" "tool:${package_tool}")
 set(CPACK_BTF_FOLDER ${CMAKE_CURRENT_LIST_DIR})

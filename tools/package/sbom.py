@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """sbom.py --name NAME --version VERSION [--foreign FOLDER] [--compiler CXX] [--licences FOLDER] FILE...
 
-Prints what the programs and libraries FILE are made of, as SPDX 2.3 in JSON: the libraries that lib/libraries.cmake asks for,
-in the versions that Debian's packages here have; which of them are linked as libraries of the system, and which are within the
-files: headers, and static libraries with the compiler's. --foreign: where tools/package/foreign.sh has put those of another
-machine. --licences FOLDER gets the licences of what is within. SOURCE_DATE_EPOCH, or now, is the time that the document has.
+Prints the bill of materials of the programs and libraries FILE, as SPDX 2.3 in JSON: the libraries of lib/libraries.cmake in the
+versions of the Debian packages here, either linked dynamically or contained in the files (headers and static libraries,
+including those of the compiler). --foreign: the folder into which tools/package/foreign.sh has unpacked those of another machine.
+--licences FOLDER: where to copy the licences of the contained ones. The time of the document is SOURCE_DATE_EPOCH, or now.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_STATIC = {"libisal-dev": "libdeflate-dev"}  # Debian has no libisal.a: where all is static, the other one does its work
-# Names of licences in Debian's copyright files, and in SPDX.
+NO_STATIC = {"libisal-dev": "libdeflate-dev"}  # Debian has no libisal.a: static builds use the other one instead
+# The names of licences in Debian's copyright files, and in SPDX.
 LICENCES = {"apache-2.0": "Apache-2.0", "boost-1.0": "BSL-1.0", "bsd-2-clause": "BSD-2-Clause", "bsd-3-clause": "BSD-3-Clause",
             "expat": "MIT", "mit": "MIT", "zlib": "Zlib"}
 
@@ -48,7 +48,7 @@ class Package:
         self.source = found.get("Source", name).split(" ")[0]
 
     def licence(self):
-        """Of most of its files, where Debian's file says so in a form to be read and SPDX has a name for it."""
+        """The licence of most of its files, if Debian's copyright file is machine-readable and SPDX has a name for it."""
         text = self.copyright.read_text(errors="replace") if self.copyright.exists() else ""
         match = re.search(r"^Files: \*(?:\n(?!\n).*)*?\nLicense: *(\S+) *$", text, re.M)
         return LICENCES.get(match[1].lower(), "NOASSERTION") if match else "NOASSERTION"
@@ -73,7 +73,7 @@ class Package:
 
 
 def owner(path):
-    """The package that has a file, with or without the link of /lib to /usr/lib."""
+    """The package that a file belongs to, whether or not /lib is a link to /usr/lib."""
     for candidate in (path, str(path).removeprefix("/usr")):
         found = subprocess.run(["dpkg-query", "-S", str(candidate)], capture_output=True, text=True).stdout
         if found:
@@ -82,7 +82,7 @@ def owner(path):
 
 
 def needed(file):
-    """Packages of the libraries that a file asks the system for, but for our own."""
+    """The packages of the shared libraries that a file needs, except for libbtf."""
     names = re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "--wide", "-d", file))
     paths = dict(re.findall(r"^\s*(\S+) => (/\S+) ", output("ldd", file), re.M)) if names else {}
     return {owner(os.path.realpath(paths[name])) for name in names if name in paths and not name.startswith("libbtf.so")}

@@ -1,4 +1,4 @@
-# The machine, the compiler for it and where its libraries are.
+# The machine, its compiler, and the folder of its libraries.
 set(CMAKE_SYSTEM_NAME Linux CACHE STRING "")
 set(CMAKE_SYSTEM_PROCESSOR aarch64 CACHE STRING "")
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc CACHE STRING "")

@@ -1,4 +1,4 @@
-# For work on btftool: what tests/run.sh builds with.
+# For developing btftool; tests/run.sh builds with it.
 set(BTF_WERROR ON CACHE BOOL "")
 set(BTF_ASSERTIONS ON CACHE BOOL "")
 set(BUILD_TESTING ON CACHE BOOL "")

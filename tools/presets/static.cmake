@@ -1,3 +1,3 @@
-# One btftool that needs no library.
+# A static btftool.
 include(${CMAKE_CURRENT_LIST_DIR}/release.cmake)
 set(BTF_STATIC ON CACHE BOOL "")
