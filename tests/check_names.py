@@ -2,6 +2,7 @@
 
 In docs/*.md and README.md, but for the changelog, which tells of the past: `path/file.cc` and `file.h` are files of the tree, and
 `name()` is a function of it; in a row of docs/adding.md, of one of the files that the row names. In comments of C++: files, with a path or without.
+Each header of lib/ and tools/ begins with a comment that says what it is for.
 """
 
 import re
@@ -65,6 +66,10 @@ def main(root):
     for path in files:
         if path.suffix not in (".h", ".cc"):
             continue
+        if path.suffix == ".h" and path.relative_to(root).parts[0] in ("lib", "tools"):
+            first = path.read_text().partition("\n")[0]
+            if not first.startswith(("// ", "/* ")) or len(first.split()) < 4 or path.name in first:
+                wrong.append(f"{path.relative_to(root)}:1: it does not begin with a comment that says what the header is for")
         for number, line in enumerate(path.read_text().splitlines(), 1):
             comment = COMMENT.search(line)
             for name in NAMED.findall(comment.group()) if comment else []:

@@ -30,6 +30,7 @@ struct GraphValue {
   std::optional<DType> compute{};
 };
 
+// Names and links alone; lib/network has a model as a computation.
 struct LayerGraph {
   std::vector<GraphValue> values;  // in order of execution
 };
