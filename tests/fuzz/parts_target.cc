@@ -144,7 +144,7 @@ void check(BytesView data) {
   out.abandon();
   const auto done = [&] {
     const Silence silence;
-    return btftool::run_merge({global, out, log, names}, merge);
+    return btftool::run_merge({global, out, log, names, {}}, merge);
   }();
   require(done ? *done >= 0 && *done <= 2 : !done.error().message.empty(),
           "it ends with no exit code and no error");

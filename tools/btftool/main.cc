@@ -87,8 +87,8 @@ int run(const Invocation& invocation) {
   Log log(invocation.global, invocation.names);
   const bool json = asks_for_json(invocation.command);
   Output out(invocation.global.color, json);
-  const Context context{invocation.global, out, log, invocation.names};
-  const btf::Status apart = check_files_apart(invocation.command, out);
+  const Context context{invocation.global, out, log, invocation.names, invocation.files};
+  const btf::Status apart = check_files_apart(invocation.command, invocation.files, out);
   const auto exit_code =
       apart ? run(context, invocation.command) : btf::Result<int>(std::unexpected(apart.error()));
   if (exit_code && json && *exit_code == kTrouble)

@@ -11,56 +11,48 @@
 #include <vector>
 
 #include "cli/support.h"
+#include "help/options.h"
 
 namespace btftool {
 
+// A command: its table of options, which set its members, and what becomes of these. Its
+// constructor fills the table.
 class Subcommand {
  public:
   virtual ~Subcommand() = default;
   Subcommand(const Subcommand&) = delete;
   Subcommand& operator=(const Subcommand&) = delete;
 
-  bool given() const { return app_.parsed(); }
-  std::string name() const { return app_.get_name(); }
-  // Adds the operands after a "--", which the parser does not see. Throws OptionError.
-  void append_operands(const std::vector<std::string>& more);
-  // Returns the command once everything is parsed. Throws OptionError if options contradict each
-  // other.
-  virtual Command finish(const GlobalOptions& global) = 0;
+  const CommandTable& table() const { return table_; }
+  void declare(CLI::App& parent);
+  bool given() const { return app_->parsed(); }
+  // Returns the command once everything is parsed. `more_operands` are those after a "--", which
+  // the parser does not see. Throws OptionError if options contradict each other.
+  Invocation finish(const std::vector<std::string>& more_operands, const GlobalOptions& global);
 
  protected:
-  Subcommand(CLI::App& parent, const char* name, const char* help);
+  Subcommand() = default;
 
-  CLI::App& app() { return app_; }
-  // `names` is how the help calls the operands.
-  void declare_operands(const char* names, const char* help);
-  // Declares -o OUT, for commands that have an operand OUT.
-  void declare_output(std::optional<std::string>& output);
+  virtual Command finish(const GivenOptions& given, const GlobalOptions& global) = 0;
   // Throws OptionError unless there is one operand for each name. The parser could check the number
   // too, but its message would not name the operand.
   void expect(std::initializer_list<const char*> names) const;
 
+  CommandTable table_;
   std::vector<std::string> operands_;
 
  private:
-  CLI::App& app_;
+  CLI::App* app_ = nullptr;
 };
 
-// The options of inspect, repair and fit. The finish functions check how options go together and
-// throw OptionError.
-void declare_inspect(CLI::App& app, InspectOptions& options);
-void finish_inspect(const CLI::App& app, InspectOptions& options,
-                    const std::vector<std::string>& operands);
-void declare_repair(CLI::App& app, RepairCommand& command);
-void finish_repair(RepairCommand& command);
-void declare_fit(CLI::App& app, FitCommand& command);
-
-// --emit
-void declare_lists(CLI::App& app, std::vector<FitListFile>& lists);
-void finish_fit(const CLI::App& app, FitCommand& command, const std::vector<std::string>& operands);
-
-// Declares all subcommands to the parser, in the order of the help.
-std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app);
+std::unique_ptr<Subcommand> inspect_command();
+std::unique_ptr<Subcommand> convert_command();
+std::unique_ptr<Subcommand> diff_command();
+std::unique_ptr<Subcommand> validate_command();
+std::unique_ptr<Subcommand> layers_command();
+std::unique_ptr<Subcommand> fit_command();
+std::unique_ptr<Subcommand> merge_command();
+std::unique_ptr<Subcommand> repair_command();
 
 // Text that the user asked for (--help, --version). It goes to stdout, with exit status 0.
 struct RequestedText {

@@ -1,5 +1,3 @@
-#include "cli/convert.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -20,8 +18,8 @@
 #include "btf/tensor_spec.h"
 #include "btf/tensorrt.h"
 #include "cli/arguments.h"
-#include "cli/diff.h"
-#include "cli/inspect.h"
+#include "cli/cli.h"
+#include "cli/rows.h"
 
 namespace btftool {
 namespace {
@@ -29,21 +27,26 @@ namespace {
 constexpr const char* kSpecType = "[GLOB=]SPEC";
 constexpr const char* kGroup = "Files that do not describe their contents";
 
-auto append_to(std::vector<std::string>& texts) {
-  return [&texts](const std::string& text) { texts.push_back(text); };
+// --shape, --layout-in and --nvmedia, for the specs of `option`
+std::vector<Option> reading_options(RawSpecs& words, const std::string& option) {
+  return {
+      {"--shape", texts("NAME:DIMS", words.shapes),
+       "dims of a tensor whose dims are dynamic in the engine's layer\nlist", kOfPair},
+      {"--layout-in", text("L", words.layout_in),
+       "layout of files that trtexec dumped, recognised by their names\n(kLINEAR)",
+       kOfPair | kOfInput},
+      {"--nvmedia", text("NHWC|NCHW|NCxHWx", words.nvmedia),
+       "sizes and strides of " + option + " are in the order of NvMedia", kOfPair | kOfInput},
+  };
 }
 
-void add_reading(CLI::App& app, RawSpecs& words, const std::string& option,
-                 const std::string& group) {
-  add_repeated(app, "--shape", "NAME:DIMS", append_to(words.shapes),
-               "dims of a tensor whose dims are dynamic in the engine's layer\nlist")
-      ->group(group);
-  add_text(app, "--layout-in", words.layout_in, "L",
-           "layout of files that trtexec dumped, recognised by their names\n(kLINEAR)")
-      ->group(group);
-  add_text(app, "--nvmedia", words.nvmedia, "NHWC|NCHW|NCxHWx",
-           "sizes and strides of " + option + " are in the order of NvMedia")
-      ->group(group);
+OptionGroup spec_options(std::string title, std::vector<Option> specs, RawSpecs& words) {
+  for (Option& row : reading_options(words, specs.front().name())) specs.push_back(std::move(row));
+  return {std::move(title), std::move(specs)};
+}
+
+Option golden_spec(std::vector<std::string>& specs) {
+  return {"--golden-spec", texts(kSpecType, specs), "the same for GOLDEN", kOfPair | kOfInput};
 }
 
 bool is_engine(const std::string& text) { return text.starts_with('@'); }
@@ -108,29 +111,29 @@ btf::OpenOptions RawSpecs::finish(const std::string& option) const {
   return options;
 }
 
-void add_input_spec(CLI::App& app, RawSpecs& words) {
-  add_repeated(app, "--input-spec", kSpecType, append_to(words.specs),
-               "what raw files hold: fp16:hwc8:1x3x224x224, or with\n"
-               "strides fp16:1x3x4x5:strides=96,32,8,1. For text files:\n"
-               "text:fp32:1x3x224x224; for a .npy without a dtype: bf16; for\n"
-               "JSON of trtexec: int64. fc*=bf16 applies to files, arrays and\n"
-               "outputs with such names. @engine.json is the layer list of a\n"
-               "TensorRT engine, for raw files named after its tensors")
-      ->group(kGroup);
-  add_reading(app, words, "--input-spec", kGroup);
+OptionGroup input_spec(RawSpecs& words) {
+  return spec_options(kGroup,
+                      {{"--input-spec", texts(kSpecType, words.specs),
+                        "what raw files hold: fp16:hwc8:1x3x224x224, or with\n"
+                        "strides fp16:1x3x4x5:strides=96,32,8,1. For text files:\n"
+                        "text:fp32:1x3x224x224; for a .npy without a dtype: bf16; for\n"
+                        "JSON of trtexec: int64. fc*=bf16 applies to files, arrays and\n"
+                        "outputs with such names. @engine.json is the layer list of a\n"
+                        "TensorRT engine, for raw files named after its tensors"}},
+                      words);
 }
 
-void add_layers_specs(CLI::App& app, RawSpecs& actual, RawSpecs& golden, const char* group) {
-  add_repeated(app, "--actual-spec", kSpecType, append_to(actual.specs),
-               "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
-               "fp16:hwc8 with the dims of GOLDEN. For JSON of trtexec: int64,\n"
-               "or ids*=int64 for outputs with such names. @engine.json is the\n"
-               "layer list of a TensorRT engine, for files named after its\n"
-               "tensors")
-      ->group(group);
-  add_repeated(app, "--golden-spec", kSpecType, append_to(golden.specs), "the same for GOLDEN")
-      ->group(group);
-  add_reading(app, actual, "--actual-spec", group);
+OptionGroup layers_specs(RawSpecs& actual, RawSpecs& golden) {
+  return spec_options(kCompared,
+                      {{"--actual-spec", texts(kSpecType, actual.specs),
+                        "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
+                        "fp16:hwc8 with the dims of GOLDEN. For JSON of trtexec: int64,\n"
+                        "or ids*=int64 for outputs with such names. @engine.json is the\n"
+                        "layer list of a TensorRT engine, for files named after its\n"
+                        "tensors",
+                        kOfPair | kOfInput},
+                       golden_spec(golden.specs)},
+                      actual);
 }
 
 namespace {
@@ -197,73 +200,63 @@ void RawDiffSpecs::finish(DiffCommand& command) const {
   finish_side("--golden-spec", golden, layout, command.open_golden, command.golden_specs);
 }
 
-void add_diff_specs(CLI::App& app, RawDiffSpecs& words, const char* group) {
-  add_repeated(app, "--actual-spec", kSpecType, append_to(words.actual),
-               "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
-               "fp16:hwc8 with the dims of GOLDEN. fc*=fp16 applies to files\n"
-               "that match the glob, ids*=int64 to tensors in JSON of trtexec;\n"
-               "if several match, the last one applies. @engine.json is the\n"
-               "layer list of a TensorRT engine, for files named after its\n"
-               "tensors")
-      ->group(group);
-  add_repeated(app, "--golden-spec", kSpecType, append_to(words.golden), "the same for GOLDEN")
-      ->group(group);
-  add_reading(app, words.reading, "--actual-spec", group);
+OptionGroup diff_specs(RawDiffSpecs& words) {
+  return spec_options(kCompared,
+                      {{"--actual-spec", texts(kSpecType, words.actual),
+                        "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
+                        "fp16:hwc8 with the dims of GOLDEN. fc*=fp16 applies to files\n"
+                        "that match the glob, ids*=int64 to tensors in JSON of trtexec;\n"
+                        "if several match, the last one applies. @engine.json is the\n"
+                        "layer list of a TensorRT engine, for files named after its\n"
+                        "tensors",
+                        kOfPair | kOfInput},
+                       golden_spec(words.golden)},
+                      words.reading);
 }
 
 namespace {
 
-constexpr const char* kDequantize = "--dequantize";
-constexpr const char* kBlock = "--block";
-constexpr const char* kActualScale = "--actual-scale";
-constexpr const char* kGoldenScale = "--golden-scale";
-
-std::vector<std::uint64_t> parse_blocks(std::string_view text) {
+std::vector<std::uint64_t> parse_blocks(const std::string& option, std::string_view text) {
   std::vector<std::uint64_t> sizes;
   for (const std::string_view word : split(text, 'x')) {
     const auto size = parse_unsigned(word);
     if (!size || *size == 0 || sizes.size() == btf::kMaxRank)
-      throw OptionError(
-          "--block takes a size such as 64, or one for each of the last dims such as 64x128, "
-          "not '" +
-          std::string(text) + "'");
+      throw OptionError(option +
+                        " takes a size such as 64, or one for each of the last dims such as "
+                        "64x128, not '" +
+                        std::string(text) + "'");
     sizes.push_back(*size);
   }
   return sizes;
 }
 
+// The number of indices of each of the last dims that share a scale, "64" or "64x128"
+Option block_option(std::vector<std::uint64_t>& blocks) {
+  return {"--block", parsed("N|NxM", blocks, parse_blocks),
+          "with --dequantize: N indices of each dim share a scale; or N of\nthe last but one and M "
+          "of the last dim; for files that do not say\nit",
+          kOfPair | kOfInput};
+}
+
+Option scale_option(const char* name, const std::string& side,
+                    std::optional<btf::GivenScale>& target) {
+  return {
+      name, parsed("S[,Z]", target, parse_given_scale),
+      "codes of " + side + " mean (code - Z) * S; 1:S,Z/S,Z gives\na scale for each index of dim 1",
+      kOfPair | kOfInput};
+}
+
 }  // namespace
 
-void add_blocks(CLI::App& app, std::vector<std::uint64_t>& blocks, const char* group) {
-  auto* const option = add_words(
-      app, kBlock, "N|NxM", [&blocks](const std::string& text) { blocks = parse_blocks(text); },
-      "with --dequantize: N indices of each dim share a scale; or N of\nthe last but one and M of "
-      "the last dim; for files that do not say\nit");
-  if (group != nullptr) option->group(group);
-}
-
-void check_blocks(const CLI::App& app) {
-  if (given(app, kBlock) && !given(app, kDequantize))
-    throw OptionError(
-        "--block needs --dequantize: it gives the number of codes that share a scale");
-}
-
-void add_scales(CLI::App& app, const ScaleOptions& options, const char* group) {
-  app.add_flag(kDequantize, options.dequantize,
-               "compare integer codes as the numbers that they represent,\nby the scales in their "
-               "file")
-      ->group(group);
-  add_blocks(app, options.blocks, group);
-  for (const auto& [option, side, target] : {std::tuple(kActualScale, "ACTUAL", &options.actual),
-                                             std::tuple(kGoldenScale, "GOLDEN", &options.golden)})
-    add_words(
-        app, option, "S[,Z]",
-        [option, target](const std::string& text) {
-          *target = value_or_throw(parse_given_scale(option, text));
-        },
-        std::string("codes of ") + side +
-            " mean (code - Z) * S; 1:S,Z/S,Z gives\na scale for each index of dim 1")
-        ->group(group);
+std::vector<Option> scale_options(const ScaleTargets& targets) {
+  Option block = block_option(targets.blocks);
+  block.needs = "--dequantize: it gives the number of codes that share a scale";
+  return {{"--dequantize", flag(targets.dequantize),
+           "compare integer codes as the numbers that they represent,\nby the scales in their file",
+           kOfPair | kOfInput},
+          std::move(block),
+          scale_option("--actual-scale", "ACTUAL", targets.actual),
+          scale_option("--golden-scale", "GOLDEN", targets.golden)};
 }
 
 namespace {
@@ -274,6 +267,14 @@ std::size_t find_colon(const std::string& word) {
   while (at != std::string::npos && word.substr(at, 2) == "::") at = word.find(':', at + 2);
   return at;
 }
+
+// Values that can only be interpreted once the whole command line is parsed.
+struct ConvertOptionTexts {
+  std::optional<std::string> dtype;
+  std::optional<std::string> layout;
+  std::string dla;
+  RawSpecs input;
+};
 
 // Sets dtype and layout. Both options also take trtexec's notation for both at once, "fp16:hwc8".
 void set_target(const ConvertOptionTexts& words, btf::ConvertOptions& options) {
@@ -295,27 +296,22 @@ void set_target(const ConvertOptionTexts& words, btf::ConvertOptions& options) {
   if (single(words.layout)) set(options.layout, value_or_throw(btf::parse_layout(*words.layout)));
 }
 
-std::int64_t parse_zero_point(const std::string& text) {
+void take_zero_point(const std::string& option, const std::string& text,
+                     btf::Quantization& scales) {
   constexpr std::int64_t kMax = std::int64_t{1} << 53;
-  const auto value = parse_integer(text);
-  if (!value || *value < -kMax || *value > kMax)
-    throw OptionError("--zero-point takes auto or an integer, not '" + text + "'");
-  return *value;
+  scales.find_zero_point = text == "auto";
+  if (scales.find_zero_point) return;
+  scales.zero_point = parse_integer(text);
+  if (!scales.zero_point || *scales.zero_point < -kMax || *scales.zero_point > kMax)
+    throw OptionError(option + " takes auto or an integer, not '" + text + "'");
 }
 
-void finish_scales(const ConvertOptionTexts& words, btf::Quantization& scales) {
-  scales.automatic = words.scale == "auto";
-  if (words.scale && !scales.automatic) {
-    scales.scale = parse_real(*words.scale);
-    if (!scales.scale || *scales.scale <= 0)
-      throw OptionError("--scale takes auto or a number above 0, not '" + *words.scale + "'");
-  }
-  if (words.scale_axis)
-    scales.axis = static_cast<std::uint32_t>(
-        parse_count("--scale-axis", *words.scale_axis, 0, btf::kMaxRank - 1));
-  scales.find_zero_point = words.zero_point == "auto";
-  if (words.zero_point && !scales.find_zero_point)
-    scales.zero_point = parse_zero_point(*words.zero_point);
+void take_scale(const std::string& option, const std::string& text, btf::Quantization& scales) {
+  scales.automatic = text == "auto";
+  if (scales.automatic) return;
+  scales.scale = parse_real(text);
+  if (!scales.scale || *scales.scale <= 0)
+    throw OptionError(option + " takes auto or a number above 0, not '" + text + "'");
 }
 
 // "12" elements of a tensor, or "1%" of them.
@@ -334,14 +330,17 @@ btf::LossLimit parse_loss_limit(const std::string& option, const std::string& te
   return limit;
 }
 
-void finish_limits(const ConvertOptionTexts& words, btf::LossLimits& limits) {
-  if (words.max_zero) limits.zero = parse_loss_limit("--max-zero", *words.max_zero);
-  if (words.max_overflow) limits.overflow = parse_loss_limit("--max-overflow", *words.max_overflow);
-  if (!words.min_snr) return;
-  limits.snr = parse_decibels(*words.min_snr);
-  if (!limits.snr)
-    throw OptionError("--min-snr takes a number of decibels such as 30dB, not '" + *words.min_snr +
-                      "'");
+double parse_snr(const std::string& option, const std::string& text) {
+  const auto snr = parse_decibels(text);
+  if (!snr)
+    throw OptionError(option + " takes a number of decibels such as 30dB, not '" + text + "'");
+  return *snr;
+}
+
+btf::TensorSpec parse_output_spec(const std::string& option, const std::string& text) {
+  auto spec = btf::parse_tensor_spec(text);
+  if (!spec) throw OptionError(option + " " + spec.error().message);
+  return *std::move(spec);
 }
 
 // Returns the format that is written, according to the options and the name of OUT.
@@ -376,12 +375,6 @@ std::string_view finish_formats(const ConvertOptionTexts& words, ConvertCommand&
   btf::ConvertOptions& options = command.convert;
   command.open = words.input.finish("--input-spec");
   command.open.listed = command.listed;
-  options.format = words.format.value_or("");
-  if (words.output_spec) {
-    auto spec = btf::parse_tensor_spec(*words.output_spec);
-    if (!spec) throw OptionError("--output-spec " + spec.error().message);
-    options.spec = *std::move(spec);
-  }
   command.many_outputs = many_outputs(command);
   if (!command.many_outputs) {
     std::error_code unknown;
@@ -394,26 +387,26 @@ std::string_view finish_formats(const ConvertOptionTexts& words, ConvertCommand&
 }
 
 // "old=new"
-void parse_rename(const std::string& text, std::map<std::string, std::string>& rename) {
+void take_rename(const std::string& option, const std::string& text,
+                 std::map<std::string, std::string>& rename) {
   const std::size_t at = text.find('=');
   if (at == text.npos || at == 0 || at + 1 == text.size())
-    throw OptionError("--rename takes OLD=NEW, not '" + text + "'");
+    throw OptionError(option + " takes OLD=NEW, not '" + text + "'");
   if (!rename.emplace(text.substr(0, at), text.substr(at + 1)).second)
-    throw OptionError("--rename gives two new names to '" + text.substr(0, at) + "'");
-}
-
-// Reads a file with lines OLD=NEW.
-void read_renames(const std::string& path, std::map<std::string, std::string>& rename) {
-  for (const std::string& line : read_lines("--rename-file", path))
-    if (!line.empty()) parse_rename(line, rename);
+    throw OptionError(option + " gives two new names to '" + text.substr(0, at) + "'");
 }
 
 // "keep", "drop", or the path of a file with one name a line.
-void parse_names(const std::string& text, ConvertCommand& command) {
-  command.convert.drop_names = text == "drop";
-  if (text == "keep" || text == "drop") return;
-  command.names_file = text;
-  command.convert.names = read_lines("--names", text);
+void take_names(const std::string& option, const std::string& text, btf::ConvertOptions& options) {
+  options.drop_names = text == "drop";
+  if (text != "keep" && text != "drop") options.names = read_lines(option, text);
+}
+
+// Reads a file with lines OLD=NEW.
+void take_rename_file(const std::string& option, const std::string& path,
+                      std::map<std::string, std::string>& rename) {
+  for (const std::string& line : read_lines(option, path))
+    if (!line.empty()) take_rename("--rename", line, rename);
 }
 
 template <auto parse>
@@ -439,165 +432,121 @@ constexpr EditOption kEditOptions[] = {
      "change the dims and keep the elements, like numpy.reshape: 1,-1,7"},
 };
 
-void declare_edits(CLI::App& app) {
-  for (const EditOption& row : kEditOptions)
-    // Parsed here only so that a wrong value is reported before wrong operands are.
-    add_repeated(
-        app, row.name, row.type, [&row](const std::string& text) { row.parse(text); }, row.help)
-        ->group(kInOrderOfLine);
-}
-
-void finish_edits(const CLI::App& app, std::vector<btf::Edit>& edits) {
-  for (const auto& [option, value] : options_given(app)) {
-    const auto* const row = std::ranges::find(kEditOptions, option->get_name(), &EditOption::name);
-    if (row != std::end(kEditOptions)) edits.push_back(row->parse(value));
+// Edits are collected at the end, in the order of the command line. They are parsed here too so
+// that a wrong value is reported before wrong operands are.
+OptionGroup edit_options() {
+  OptionGroup group{kInOrderOfLine, {}};
+  for (const EditOption& row : kEditOptions) {
+    Value value = repeated(
+        row.type, row,
+        [](const auto&, const std::string& text, const EditOption& of) { of.parse(text); });
+    if (value.type == "[DIMS]") value = or_else(std::string(kAllDims), value, "0123456789,-");
+    group.options.push_back({row.name, std::move(value), row.help});
   }
+  return group;
 }
 
-void declare_target(CLI::App& app, ConvertOptionTexts& words) {
-  add_text(app, "--dtype", words.dtype, "T", "dtype of the result: fp16, int8, fp8, ...");
-  add_text(app, "--layout", words.layout, "L",
-           "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
+void finish_edits(const GivenOptions& given, std::vector<btf::Edit>& edits) {
+  for (const auto& [name, value] : given.in_order(kInOrderOfLine))
+    edits.push_back(std::ranges::find(kEditOptions, name, &EditOption::name)->parse(value));
 }
 
-// The options for the choice of tensors, and for their names.
-void declare_tensors(CLI::App& app, ConvertCommand& command) {
-  btf::ConvertOptions& options = command.convert;
-  add_files_from(app, command.listed, kFilesFromHelp);
-  add_text(app, "--tensor", command.tensors, "SEL",
-           "convert only these tensors: 0,2-5,-1,conv*,!fc1");
-  app.add_option("--exclude", command.exclude, "leave out these tensors")
-      ->type_name("SEL")
-      ->allow_extra_args(false);
-  app.add_option_function<std::vector<std::string>>(
-         "--rename",
-         [&options](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) parse_rename(text, options.rename);
-         },
-         "rename a tensor")
-      ->type_name("OLD=NEW")
-      ->allow_extra_args(false);
-  add_words(
-      app, "--rename-file", "FILE",
-      [&command](const std::string& path) {
-        command.rename_file = path;
-        read_renames(path, command.convert.rename);
-      },
-      "rename tensors: FILE has lines OLD=NEW");
-  add_words(
-      app, "--names", "keep|drop|FILE",
-      [&command](const std::string& text) { parse_names(text, command); },
-      "keep the names of tensors, drop them, or take names from\nFILE, one a line");
-}
-
-// Options for values that do not fit the dtype, and for the loss that is accepted.
-void declare_losses(CLI::App& app, btf::CastPolicy& policy, ConvertOptionTexts& words) {
-  add_choice(app, "--overflow", policy.overflow, btf::overflow_names(),
-             "what to do with values outside the range of the dtype");
-  add_choice(app, "--round", policy.rounding, btf::rounding_names(),
-             "rounding from float to integer and to float8_e8m0fnu");
-  app.add_flag("--lossless", policy.lossless, "fail if any value would change");
-  add_text(app, "--max-zero", words.max_zero, "N|P%",
-           "fail if more elements of a tensor than this become zero");
-  add_text(app, "--max-overflow", words.max_overflow, "N|P%",
-           "fail if more elements of a tensor than this are outside the range of the dtype");
-  add_text(app, "--min-snr", words.min_snr, "D",
-           "fail if the signal-to-noise ratio of a tensor is below D decibels: 30dB");
-}
-
-void declare_scales(CLI::App& app, btf::Quantization& scales, ConvertOptionTexts& words) {
-  add_text(app, "--scale", words.scale, "S|auto", "quantise, or dequantise: q = round(x / S) + Z");
-  add_text(app, "--scale-axis", words.scale_axis, "A",
-           "with --scale auto: a scale for each index of dim A");
-  add_text(app, "--zero-point", words.zero_point, "Z|auto",
-           "zero point of integers (0); auto finds it with --scale auto");
+std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> block_formats() {
   std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> formats;
   for (const btf::BlockFormatInfo& row : btf::block_formats())
     formats.emplace_back(row.name, row.format);
-  add_choice(app, "--block-scale", scales.block, formats,
-             "quantise in blocks of the last dim; the scales become records of their own");
-  app.add_flag("--dequantize", scales.dequantize,
-               "dequantise integer codes by the scales in their file, and blocks of GGUF");
-  add_blocks(app, scales.scale_blocks);
+  return formats;
+}
+
+// The options about the tensors that are written.
+std::vector<Option> tensor_options(ConvertCommand& command, ConvertOptionTexts& words) {
+  btf::ConvertOptions& options = command.convert;
+  return {
+      {"--dtype", text("T", words.dtype), "dtype of the result: fp16, int8, fp8, ..."},
+      {"--layout", text("L", words.layout),
+       "layout of the result: kHWC8, linear, coo, fp16:hwc8, ..."},
+      files_from(command.listed),
+      {"--tensor", text("SEL", command.tensors), "convert only these tensors: 0,2-5,-1,conv*,!fc1"},
+      {"--exclude", texts("SEL", command.exclude), "leave out these tensors"},
+      {"--rename", repeated("OLD=NEW", options.rename, take_rename), "rename a tensor"},
+      {"--rename-file", once("FILE", options.rename, take_rename_file),
+       "rename tensors: FILE has lines OLD=NEW", kReads},
+      {"--names", once("keep|drop|FILE", options, take_names),
+       "keep the names of tensors, drop them, or take names from\nFILE, one a line", kReads},
+  };
+}
+
+// Options for values that do not fit the dtype, for the loss that is accepted, and for scales.
+std::vector<Option> value_options(btf::ConvertOptions& options) {
+  btf::CastPolicy& policy = options.policy;
+  btf::Quantization& scales = options.quantization;
+  return {
+      {"--overflow", choice(policy.overflow, btf::overflow_names()),
+       "what to do with values outside the range of the dtype"},
+      {"--round", choice(policy.rounding, btf::rounding_names()),
+       "rounding from float to integer and to float8_e8m0fnu"},
+      {"--lossless", flag(policy.lossless), "fail if any value would change"},
+      {"--max-zero", parsed("N|P%", options.limits.zero, parse_loss_limit),
+       "fail if more elements of a tensor than this become zero"},
+      {"--max-overflow", parsed("N|P%", options.limits.overflow, parse_loss_limit),
+       "fail if more elements of a tensor than this are outside the range of the dtype"},
+      {"--min-snr", parsed("D", options.limits.snr, parse_snr),
+       "fail if the signal-to-noise ratio of a tensor is below D decibels: 30dB"},
+      {"--scale", once("S|auto", scales, take_scale),
+       "quantise, or dequantise: q = round(x / S) + Z"},
+      {"--scale-axis", count(0, btf::kMaxRank - 1, scales.axis, "A"),
+       "with --scale auto: a scale for each index of dim A"},
+      {"--zero-point", once("Z|auto", scales, take_zero_point),
+       "zero point of integers (0); auto finds it with --scale auto"},
+      {"--block-scale", choice(scales.block, block_formats()),
+       "quantise in blocks of the last dim; the scales become records of their own"},
+      {"--dequantize", flag(scales.dequantize),
+       "dequantise integer codes by the scales in their file, and blocks of GGUF"},
+      block_option(scales.scale_blocks),
+  };
 }
 
 // Options for the way in which tensors are stored.
-void declare_records(CLI::App& app, btf::ConvertOptions& options) {
-  add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
-             "value of a COO index that occurs more than once");
-  app.add_flag("--prune-zeros", options.prune_zeros, "from COO to COO: leave out explicit zeros");
-  app.add_flag("--where-possible", options.where_possible,
-               "keep the layout of tensors that cannot have the one of --layout");
-  app.add_flag("--plain", options.plain,
-               "write the stored array as an ordinary dense tensor, for readers that do not know "
-               "the layout");
-  app.add_flag("--as-uint", options.as_uint,
-               ".npy, .npz, Polygraphy: write dtypes that NumPy lacks as\nunsigned integers");
+std::vector<Option> record_options(btf::ConvertOptions& options) {
+  return {
+      {"--duplicates", choice(options.duplicates, btf::duplicates_names()),
+       "value of a COO index that occurs more than once"},
+      {"--prune-zeros", flag(options.prune_zeros), "from COO to COO: leave out explicit zeros"},
+      {"--where-possible", flag(options.where_possible),
+       "keep the layout of tensors that cannot have the one of --layout"},
+      {"--plain", flag(options.plain),
+       "write the stored array as an ordinary dense tensor, for readers that do not know the "
+       "layout"},
+      {"--as-uint", flag(options.as_uint),
+       ".npy, .npz, Polygraphy: write dtypes that NumPy lacks as\nunsigned integers"},
+  };
 }
 
-void declare_formats(CLI::App& app, ConvertOptionTexts& words) {
-  add_text(
-      app, "--format", words.format, "F",
-      "format of OUT, if it is not that of its extension: btf, npy,\nnpz, safetensors, tvm, onnx, "
-      "polygraphy,\npolygraphy-inputs, raw")
-      ->group(kGroup);
-  add_text(app, "--output-spec", words.output_spec, "SPEC",
-           "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
-      ->group(kGroup);
-  add_input_spec(app, words.input);
-}
-
-void declare_output(CLI::App& app, ConvertCommand& command, ConvertOptionTexts& words) {
+std::vector<Option> output_options(ConvertCommand& command, ConvertOptionTexts& words) {
   btf::ConvertOptions& options = command.convert;
-  add_choice<std::optional<std::uint8_t>>(
-      app, "--coo-code", options.coo_code,
-      {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
-      "layout code of COO tensors: 2 as in the specification, 1 as TFRT reads it");
-  app.add_flag(
-      "-f,--force", command.force,
-      "with several inputs: replace OUT even if it holds tensors and could be one of them");
-  add_recipient(app, options.recipient, "fail if this program could not read the output");
-  add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
-                          "pitch of kDLA_HWC4: 64 or 32 bytes");
-  add_count(
-      app, "--compress", btf::kMinCompression, btf::kGreatestCompression,
-      [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
-      kCompressHelp)
-      ->type_name("[N]");
-  app.add_flag(
-      "--shuffle", [&options](std::int64_t) { options.shuffle = true; },
-      "store the lowest bytes of all elements first, then the next ones: this compresses better");
-  app.add_flag("--fsync", options.sync, kFsyncHelp);
-  app.add_flag("--json", command.json, "print a report as one JSON document");
+  return {
+      {"--coo-code",
+       choice<std::optional<std::uint8_t>>(
+           options.coo_code, {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}}),
+       "layout code of COO tensors: 2 as in the specification, 1 as TFRT reads it"},
+      {"-f,--force", flag(command.force),
+       "with several inputs: replace OUT even if it holds tensors and could be one of them"},
+      {"--for", choice(options.recipient, btf::recipient_names()),
+       "fail if this program could not read the output"},
+      {"--dla", choice<std::string>(words.dla, {{"orin", "orin"}, {"xavier", "xavier"}}),
+       "pitch of kDLA_HWC4: 64 or 32 bytes"},
+      compress_option(options.compression),
+      {"--shuffle", flag(options.shuffle),
+       "store the lowest bytes of all elements first, then the next ones: this compresses better"},
+      fsync_option(options.sync),
+      {"--json", flag(command.json), "print a report as one JSON document", kReport},
+  };
 }
 
-}  // namespace
-
-void declare_convert(CLI::App& app, ConvertCommand& command, ConvertOptionTexts& words) {
+void finish_convert(const GivenOptions& given, const ConvertOptionTexts& words,
+                    ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
-  options.snr_sample = btf::kSnrSample;
-  declare_target(app, words);
-  declare_tensors(app, command);
-  declare_edits(app);
-  declare_losses(app, options.policy, words);
-  declare_scales(app, options.quantization, words);
-  declare_records(app, options);
-  declare_formats(app, words);
-  declare_output(app, command, words);
-  declare_part(app, command.part);
-  app.footer(
-      "Examples:\n"
-      "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
-      "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
-      "  btftool convert --slice 0,:,10:20 --unsqueeze 0 in.btf out.btf\n"
-      "  btftool convert --layout coo dense.btf sparse.btf\n"
-      "  btftool convert a.npy b.npy dumps/ all.btf\n"
-      "  btftool convert --format npy all.btf arrays/");
-}
-
-void finish_convert(const CLI::App& app, const ConvertOptionTexts& words, ConvertCommand& command) {
-  btf::ConvertOptions& options = command.convert;
-  finish_edits(app, options.edits);
+  finish_edits(given, options.edits);
   set_target(words, options);
   const std::string_view format = finish_formats(words, command);
   if (!words.dla.empty()) {
@@ -608,12 +557,76 @@ void finish_convert(const CLI::App& app, const ConvertOptionTexts& words, Conver
     if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
       options.layout = btf::Layout::dla_hwc4_xavier;
   }
-  finish_scales(words, options.quantization);
-  finish_limits(words, options.limits);
   if (const btf::Status status = btf::check_options(options, format); !status)
     throw OptionError(status.error().message);
   if (command.json && btf::is_standard_output(command.output))
     throw OptionError("--json and the output " + command.output + " would both go to stdout");
 }
+
+class ConvertArguments final : public Subcommand {
+ public:
+  ConvertArguments() {
+    btf::ConvertOptions& options = command_.convert;
+    options.snr_sample = btf::kSnrSample;
+    table_ = {
+        .name = "convert",
+        .help = "change layout, dtype or sparsity; select, rename and reshape tensors",
+        .operands = "IN... OUT",
+        .operands_help =
+            "input files or directories, and the output; - is stdin or\n"
+            "stdout; OUT may be one of the inputs",
+        .most_used = "--dtype --layout --tensor --format --json",
+        .groups = {{kOptions, {output_option(output_)}},
+                   {kOptions, tensor_options(command_, words_)},
+                   edit_options(),
+                   {kOptions, value_options(options)},
+                   {kOptions, record_options(options)},
+                   {kGroup,
+                    {{"--format", text("F", options.format),
+                      "format of OUT, if it is not that of its extension: btf, npy,\n"
+                      "npz, safetensors, tvm, onnx, polygraphy,\n"
+                      "polygraphy-inputs, raw"},
+                     {"--output-spec", parsed("SPEC", options.spec, parse_output_spec),
+                      "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see "
+                      "--input-spec"}}},
+                   input_spec(words_.input),
+                   {kOptions, output_options(command_, words_)},
+                   part_options(command_.part)},
+        .footer =
+            "Examples:\n"
+            "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
+            "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
+            "  btftool convert --slice 0,:,10:20 --unsqueeze 0 in.btf out.btf\n"
+            "  btftool convert --layout coo dense.btf sparse.btf\n"
+            "  btftool convert a.npy b.npy dumps/ all.btf\n"
+            "  btftool convert --format npy all.btf arrays/",
+    };
+  }
+
+ private:
+  Command finish(const GivenOptions& given, const GlobalOptions& global) override {
+    if (output_) operands_.push_back(*output_);
+    if (operands_.size() < 2) expect({"IN", "OUT"});
+    command_.output = operands_.back();
+    command_.output_by_option = output_.has_value();
+    operands_.pop_back();
+    command_.inputs = operands_;
+    finish_convert(given, words_, command_);
+    finish_part(given, operands_, command_.part);
+    if (command_.part && !command_.many_outputs)
+      throw OptionError("--part needs a directory as OUT, such as 'dir/', not '" + command_.output +
+                        "': each input file becomes a file there");
+    command_.convert.execution = global.execution();
+    return command_;
+  }
+
+  ConvertCommand command_;
+  ConvertOptionTexts words_;
+  std::optional<std::string> output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> convert_command() { return std::make_unique<ConvertArguments>(); }
 
 }  // namespace btftool

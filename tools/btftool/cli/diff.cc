@@ -1,5 +1,3 @@
-#include "cli/diff.h"
-
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -11,8 +9,8 @@
 #include "btf/output.h"
 #include "btf/try.h"
 #include "cli/arguments.h"
-#include "cli/convert.h"
-#include "cli/inspect.h"
+#include "cli/cli.h"
+#include "cli/rows.h"
 
 namespace btftool {
 namespace {
@@ -36,14 +34,14 @@ std::optional<std::uint64_t> parse_value(std::string_view text, std::uint64_t) {
   return parse_unsigned(text);
 }
 
-}  // namespace
-
+// Parses "1e-3", "0=1e-3,-1=1e-2" or "1e-5,conv*=1e-2". A number without a tensor goes into
+// `general`, the others are appended to `single`. Polygraphy's notation "0:1e-3" works too.
 template <typename T>
 Status parse_tolerances(std::string_view option, std::string_view text,
                         std::optional<T> btf::Tolerance::* member, btf::Tolerance& general,
                         std::vector<TensorTolerance>& single) {
-  const std::string number =
-      std::is_same_v<T, double> ? "a finite number, 0 or more" : "a whole number of steps, 0 or more";
+  const std::string number = std::is_same_v<T, double> ? "a finite number, 0 or more"
+                                                       : "a whole number of steps, 0 or more";
   const auto refuse = [&](const std::string& why) {
     return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " " + why);
   };
@@ -83,12 +81,7 @@ Status parse_tolerances(std::string_view option, std::string_view text,
   return {};
 }
 
-template Status parse_tolerances<double>(std::string_view, std::string_view,
-                                         std::optional<double> btf::Tolerance::*, btf::Tolerance&,
-                                         std::vector<TensorTolerance>&);
-template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_view,
-                                                std::optional<std::uint64_t> btf::Tolerance::*,
-                                                btf::Tolerance&, std::vector<TensorTolerance>&);
+}  // namespace
 
 Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text) {
   // Text that begins with a dtype or "text:" is a spec, whose strides have a = too. TensorRT's
@@ -150,7 +143,11 @@ Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_v
   return given;
 }
 
-Result<std::vector<std::string>> parse_pairs(std::string_view text) {
+namespace {
+
+// Splits "0:3,conv1:fc" at the commas. Names may contain colons, so pairs are split later, when the
+// names of the tensors are known.
+Result<std::vector<std::string>> parse_pairs(std::string_view option, std::string_view text) {
   std::vector<std::string> pairs;
   for (const std::string_view word : split(text, ',')) {
     const std::size_t mark = word.find(':', 1);
@@ -159,29 +156,30 @@ Result<std::vector<std::string>> parse_pairs(std::string_view text) {
     const bool splits = mark < word.size() - 1 && !(numbers && several);
     const auto number = [&](std::string_view side) { return !numbers || parse_integer(side); };
     if (!splits || !number(word.substr(0, mark)) || !number(word.substr(mark + 1)))
-      return bad_value("--pair", "ACTUAL:GOLDEN, numbers or names, such as 0:3,conv1:fc", word);
+      return bad_value(option, "ACTUAL:GOLDEN, numbers or names, such as 0:3,conv1:fc", word);
     pairs.emplace_back(word);
   }
   return pairs;
 }
 
-Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view text) {
+// "10" or "0.1%"
+Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view option, std::string_view text) {
   btf::MismatchLimit limit;
   limit.percent = text.ends_with('%');
   if (limit.percent) {
     const auto share = parse_real(text.substr(0, text.size() - 1));
     if (!share || *share < 0 || *share > 100)
-      return bad_value("--max-mismatch", "a percentage from 0% to 100%", text);
+      return bad_value(option, "a percentage from 0% to 100%", text);
     limit.value = *share;
     return limit;
   }
   const auto count = parse_value(text, std::uint64_t{});
-  if (!count)
-    return bad_value("--max-mismatch", "a count or a percentage, such as 10 or 0.1%", text);
+  if (!count) return bad_value(option, "a count or a percentage, such as 10 or 0.1%", text);
   limit.value = static_cast<double>(*count);
   return limit;
 }
 
+// A limit for the figure. Its unit may be left out.
 Result<double> parse_limit(std::string_view option, std::string_view text,
                            const btf::FigureInfo& figure) {
   constexpr double kLargest = std::numeric_limits<double>::max();
@@ -197,233 +195,45 @@ Result<double> parse_limit(std::string_view option, std::string_view text,
   return bad_value(option, least == 0 ? "a finite number, 0 or more" : "a finite number", text);
 }
 
-Status parse_quantiles(std::string_view text, std::vector<btf::QuantileGate>& gates) {
+// "0.99=1e-3,0.5=1e-4", appended to `gates`.
+Status parse_quantiles(std::string_view option, std::string_view text,
+                       std::vector<btf::QuantileGate>& gates) {
   for (const std::string_view word : split(text, ',')) {
     const std::size_t mark = word.find('=');
     const auto q = parse_real(word.substr(0, mark));
     const auto most = mark < word.size() ? parse_real(word.substr(mark + 1)) : std::nullopt;
     if (!q || !most || *q < 0 || *q > 1 || *most < 0)
-      return bad_value("--quantile",
-                       "Q=MAX with Q from 0 to 1 and MAX 0 or more, such as 0.99=1e-3", word);
+      return bad_value(option, "Q=MAX with Q from 0 to 1 and MAX 0 or more, such as 0.99=1e-3",
+                       word);
     if (std::ranges::find(gates, *q, &btf::QuantileGate::q) != gates.end())
-      return btf::fail(btf::ErrorCode::invalid_argument,
-                       "--quantile " + btf::number_text(*q) + " is given more than once");
+      return btf::fail(
+          btf::ErrorCode::invalid_argument,
+          std::string(option) + " " + btf::number_text(*q) + " is given more than once");
     gates.push_back({*q, *most});
   }
   return {};
 }
 
-Result<std::vector<std::int32_t>> parse_axes(std::string_view text) {
+// "2,3" or "-1": one axis or two
+Result<std::vector<std::int32_t>> parse_axes(std::string_view option, std::string_view text) {
   std::vector<std::int32_t> axes;
   for (const std::string_view word : split(text, ',')) {
     const auto axis = parse_integer(word);
     constexpr auto kRank = std::int64_t{btf::kMaxRank};
     if (!axis || *axis < -kRank || *axis >= kRank)
-      return bad_value("--heatmap", "one axis or two, such as 2,3 or -2,-1", text);
+      return bad_value(option, "one axis or two, such as 2,3 or -2,-1", text);
     axes.push_back(static_cast<std::int32_t>(*axis));
   }
   if (axes.size() > 2 || (axes.size() == 2 && axes[0] == axes[1]))
-    return bad_value("--heatmap", "one axis or two different ones, such as 2,3 or -2,-1", text);
+    return bad_value(option, "one axis or two different ones, such as 2,3 or -2,-1", text);
   return axes;
 }
-
-namespace {
 
 void check(const btf::Status& status) {
   if (!status) throw OptionError(status.error().message);
 }
 
-template <typename T>
-void add_tolerance(CLI::App& app, const std::string& names,
-                   std::optional<T> btf::Tolerance::* member, DiffCommand& command,
-                   const std::string& help) {
-  const std::string option = names.substr(0, names.find(','));
-  add_repeated(
-      app, names, std::is_same_v<T, double> ? "X" : "N",
-      [=, &command](const std::string& text) {
-        check(parse_tolerances(option, text, member, command.diff.tolerance,
-                               command.tensor_tolerances));
-      },
-      help)
-      ->group("Tolerances, for each pair of elements");
-}
-
-void declare_tolerances(CLI::App& app, DiffCommand& command) {
-  btf::Tolerance& tolerance = command.diff.tolerance;
-  add_tolerance(app, "--rtol,--rel-tol", &btf::Tolerance::rtol, command,
-                "accept |actual - golden| <= atol + rtol * |golden|;\n"
-                "0=1e-3,-1=1e-2: for these tensors of ACTUAL;\n"
-                "1e-5,conv*=1e-2: for all tensors, and for those whose\nname matches");
-  add_tolerance(app, "--atol,--abs-tol", &btf::Tolerance::atol, command, "see --rtol");
-  add_tolerance(app, "--ulp", &btf::Tolerance::ulp, command,
-                "accept N steps between representable numbers of the\ncoarser dtype");
-  app.add_flag("--close", tolerance.close,
-               "use rtol and atol that suit the coarser dtype, where they\nare not given")
-      ->group("Tolerances, for each pair of elements");
-  add_words(
-      app, "--close-as", "T",
-      [&tolerance](const std::string& text) {
-        const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
-        if (!btf::info(dtype).floating())
-          throw OptionError("--close-as takes a floating-point dtype, not " +
-                            std::string(btf::info(dtype).name));
-        tolerance.close_as = dtype;
-        tolerance.close = true;
-      },
-      "like --close, for values that were computed in T,\n"
-      "whatever dtype they are stored in: fp16 for a float32\n"
-      "dump of an fp16 run")
-      ->group("Tolerances, for each pair of elements");
-  app.add_flag("--equal-nan,!--no-equal-nan", tolerance.equal_nan, "NaN equals NaN (the default)")
-      ->group("Tolerances, for each pair of elements");
-}
-
-void add_limit(CLI::App& app, const btf::FigureInfo& row, std::optional<double>& target) {
-  const std::string name = "--" + std::string(row.name);
-  const std::string type = row.at_least ? "MIN" : "MAX";
-  add_words(
-      app, name, type,
-      [&target, &row, name](const std::string& text) {
-        target = value_or_throw(parse_limit(name, text, row)) + 0.0;  // never -0
-      },
-      std::string(row.meaning) + (row.at_least ? " at least " : " at most ") + type +
-          (row.unit.empty() ? "" : " " + std::string(row.unit)))
-      ->group("Gates, for each tensor as a whole");
-}
-
-void declare_gates(CLI::App& app, DiffCommand& command) {
-  btf::Gates& gates = command.diff.gates;
-  const char* group = "Gates, for each tensor as a whole";
-  add_words(
-      app, "--max-mismatch", "N|P%",
-      [&gates](const std::string& text) {
-        gates.max_mismatch = value_or_throw(parse_mismatch_limit(text));
-      },
-      "allow up to N mismatches, or P% of the elements")
-      ->group(group);
-  for (const btf::FigureInfo* row : btf::figure_gates()) add_limit(app, *row, gates.*row->limit);
-  app.add_option_function<std::vector<std::string>>(
-         "--quantile",
-         [&gates](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) check(parse_quantiles(text, gates.quantiles));
-         },
-         "Q-quantile of the absolute errors: 0.99=1e-3")
-      ->type_name("Q=MAX")
-      ->allow_extra_args(false)
-      ->group(group);
-  add_count(
-      app, "--top-k", 1, UINT64_MAX, [&gates](std::uint64_t k) { gates.top_k = k; },
-      "the indices of the N largest of the last dim agree")
-      ->group(group);
-}
-
-void add_globs(CLI::App& app, const std::string& name, std::vector<std::string>& target,
-               const std::string& help) {
-  app.add_option(name, target, help)
-      ->type_name("GLOB")
-      ->allow_extra_args(false)
-      ->group("What is compared");
-}
-
-void declare_selection(CLI::App& app, DiffCommand& command) {
-  const char* group = "What is compared";
-  add_text(app, "--tensor", command.tensors, "SEL",
-           "compare only these tensors of both files: 0,2-5,-1")
-      ->group(group);
-  add_words(
-      app, "--pair", "A:G,...",
-      [&command](const std::string& text) { command.pairs = value_or_throw(parse_pairs(text)); },
-      "compare these pairs of tensors, by numbers or names:\n0:3,conv1:fc")
-      ->group(group);
-  add_choice(
-      app, "--pair-by", command.diff.pair_by, btf::pair_by_names(),
-      "how to pair tensors. auto: by name if both sides have\nnames, else by number; if no name is "
-      "on both sides, by\nwhat names have in common. exact: only equal names")
-      ->group(group);
-  add_text(app, "--map", command.map, "FILE",
-           "which names belong together: FILE has lines\nACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/")
-      ->group(group);
-  add_text(app, "--rules", command.rules, "FILE", "tolerances and specs by tensor name, in JSON")
-      ->group(group);
-  app.add_flag("--strict", command.diff.strict, "a different dtype or layout is a difference too")
-      ->group(group);
-  add_scales(app,
-             {command.diff.dequantize, command.diff.scale_blocks, command.diff.actual_scale,
-              command.diff.golden_scale},
-             group);
-  app.add_flag("--codes", command.diff.codes,
-               "compare blocks of GGUF by their bytes, not as numbers")
-      ->group(group);
-  add_words(
-      app, "--permute", "P",
-      [&command](const std::string& text) {
-        command.diff.permute = value_or_throw(parse_permute(text));
-      },
-      "reorder the dims of ACTUAL before comparing: 0,3,1,2;\napplies to tensors of that rank")
-      ->group(group);
-  add_words(
-      app, "--squeeze", "",
-      [&command](const std::string& text) {
-        if (text != kAllDims) throw OptionError("--squeeze takes no dims here, not '" + text + "'");
-        command.diff.squeeze = true;
-      },
-      "ignore dims of size 1 on both sides")
-      ->group(group);
-  add_choice<bool>(app, "--reshape", command.diff.reshape_actual, {{"actual", true}},
-                   "give ACTUAL the dims of GOLDEN where both have the same\nnumber of elements")
-      ->group(group);
-  add_files_from(app, command.listed, kFilesFromHelp)->group(group);
-  add_globs(app, "--include", command.include,
-            "from directories, take only files whose path or name\nmatches");
-  add_globs(app, "--exclude", command.exclude, "from directories, leave out such files");
-  add_text(app, "--from-json", command.from_json, "REPORT",
-           "judge a report of --json again, with other limits;\nwithout operands")
-      ->group(group);
-}
-
-void declare_details(CLI::App& app, DiffCommand& command) {
-  const char* group = "Report";
-  add_count(
-      app, "--show", 0, 1000000, [&command](std::uint64_t n) { command.diff.show = n; },
-      "print the first N and the largest N mismatches (3)")
-      ->group(group);
-  add_words(
-      app, "--heatmap", "[AXES]",
-      [&command](const std::string& text) {
-        command.diff.heatmap.emplace();
-        if (text != kAutomaticAxes) command.diff.heatmap->axes = value_or_throw(parse_axes(text));
-      },
-      "draw where the mismatches are, along one or two dims: 2,3")
-      ->group(group);
-  app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause of a difference")
-      ->group(group);
-}
-
-}  // namespace
-
-void declare_reports(CLI::App& app, DiffCommand& command) {
-  const char* group = "Report";
-  app.add_flag("--all", command.all, "print every tensor in full, without a limit")->group(group);
-  add_choice<btf::DiffSort>(
-      app, "--sort", command.sort,
-      {{"order", btf::DiffSort::order},
-       {"error", btf::DiffSort::error},
-       {"cosine", btf::DiffSort::cosine}},
-      "order of the lines of many tensors: as in the files (the\ndefault), or the worst first")
-      ->group(group);
-  app.add_flag("--summary", command.summary, "print one line for each pair of files")->group(group);
-  app.add_flag("--json", command.json, "print one JSON document")->group(group);
-  add_choice<btf::JsonSchema>(app, "--json-schema", command.json_schema,
-                              {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}},
-                              "schema version of --json; 1 is that of btftool 0.1")
-      ->group(group);
-  add_text(app, "--junit", command.junit, "FILE", "also write a JUnit report")->group(group);
-  add_text(app, "--html", command.html, "FILE", "also write an HTML report")->group(group);
-}
-
-namespace {
-
-btf::PictureRange parse_image_range(const std::string& text) {
+btf::PictureRange parse_image_range(const std::string& option, const std::string& text) {
   const auto words = split(text, ',');
   btf::PictureRange range;
   if (words.size() == 2) {
@@ -431,110 +241,197 @@ btf::PictureRange parse_image_range(const std::string& text) {
     range.greatest = parse_real(words[1]);
   }
   if (!range.least || !range.greatest || *range.least > *range.greatest)
-    throw OptionError(
-        "--image-range takes the two values at the ends of the colour scale, such as "
-        "-1,1, not '" +
-        text + "'");
+    throw OptionError(option +
+                      " takes the two values at the ends of the colour scale, such as -1,1, not '" +
+                      text + "'");
   return range;
+}
+
+// The value of --heatmap without one: the axes are chosen by the shape.
+constexpr const char* kAutomaticAxes = "auto";
+
+void take_close_as(const std::string& option, const std::string& text, btf::Tolerance& tolerance) {
+  const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
+  if (!btf::info(dtype).floating())
+    throw OptionError(option + " takes a floating-point dtype, not " +
+                      std::string(btf::info(dtype).name));
+  tolerance.close_as = dtype;
+  tolerance.close = true;
+}
+
+void take_quantiles(const std::string& option, const std::string& text, btf::Gates& gates) {
+  check(parse_quantiles(option, text, gates.quantiles));
+}
+
+void take_heatmap(const std::string& option, const std::string& text, btf::DiffOptions& options) {
+  options.heatmap.emplace();
+  if (text != kAutomaticAxes) options.heatmap->axes = value_or_throw(parse_axes(option, text));
+}
+
+bool parse_squeezed(const std::string& option, const std::string& text) {
+  if (text != kAllDims) throw OptionError(option + " takes no dims here, not '" + text + "'");
+  return true;
+}
+
+void take_shard_by(const std::string& option, const std::string& word,
+                   std::optional<PartOptions>& part) {
+  if (word != "file" && word != "tensor")
+    throw OptionError(option + " takes file|tensor, not '" + word + "'");
+  if (!part) part.emplace();
+  part->by_tensor = word == "tensor";
+}
+
+template <typename T>
+Value tolerance(DiffCommand& command, std::optional<T> btf::Tolerance::* member) {
+  const auto take = [member](const std::string& option, const std::string& text, DiffCommand& to) {
+    check(parse_tolerances(option, text, member, to.diff.tolerance, to.tensor_tolerances));
+  };
+  return repeated(std::is_same_v<T, double> ? "X" : "N", command, take);
+}
+
+// How two tensors of a pair are compared: these options have no say in which tensors those are.
+std::vector<Option> tolerance_options(DiffCommand& command) {
+  btf::Tolerance& tolerances = command.diff.tolerance;
+  return {
+      {"--rtol,--rel-tol", tolerance(command, &btf::Tolerance::rtol),
+       "accept |actual - golden| <= atol + rtol * |golden|;\n"
+       "0=1e-3,-1=1e-2: for these tensors of ACTUAL;\n"
+       "1e-5,conv*=1e-2: for all tensors, and for those whose\nname matches"},
+      {"--atol,--abs-tol", tolerance(command, &btf::Tolerance::atol), "see --rtol"},
+      {"--ulp", tolerance(command, &btf::Tolerance::ulp),
+       "accept N steps between representable numbers of the\ncoarser dtype"},
+      {"--close", flag(tolerances.close),
+       "use rtol and atol that suit the coarser dtype, where they\nare not given", kOfPair},
+      {"--close-as", once("T", tolerances, take_close_as),
+       "like --close, for values that were computed in T,\n"
+       "whatever dtype they are stored in: fp16 for a float32\n"
+       "dump of an fp16 run",
+       kOfPair},
+      {"--equal-nan,!--no-equal-nan", flag(tolerances.equal_nan), "NaN equals NaN (the default)",
+       kOfPair},
+  };
+}
+
+std::vector<Option> gate_options(btf::Gates& gates) {
+  std::vector<Option> rows = {{"--max-mismatch",
+                               parsed("N|P%", gates.max_mismatch, parse_mismatch_limit),
+                               "allow up to N mismatches, or P% of the elements", kOfPair}};
+  for (const btf::FigureInfo* const row : btf::figure_gates()) {
+    const std::string type = row->at_least ? "MIN" : "MAX";
+    const auto parse = [row](const std::string& option, const std::string& text) {
+      return value_or_throw(parse_limit(option, text, *row)) + 0.0;  // never -0
+    };
+    rows.push_back({"--" + std::string(row->name), parsed(type, gates.*row->limit, parse),
+                    std::string(row->meaning) + (row->at_least ? " at least " : " at most ") +
+                        type + (row->unit.empty() ? "" : " " + std::string(row->unit)),
+                    kOfPair});
+  }
+  rows.push_back({"--quantile", repeated("Q=MAX", gates, take_quantiles),
+                  "Q-quantile of the absolute errors: 0.99=1e-3", kOfPair});
+  rows.push_back({"--top-k", count(1, UINT64_MAX, gates.top_k),
+                  "the indices of the N largest of the last dim agree", kOfPair});
+  return rows;
+}
+
+std::vector<Option> choice_options(DiffCommand& command) {
+  return {
+      {"--tensor", text("SEL", command.tensors),
+       "compare only these tensors of both files: 0,2-5,-1", kOfInput, "--pair"},
+      {"--pair", parsed("A:G,...", command.pairs, parse_pairs),
+       "compare these pairs of tensors, by numbers or names:\n0:3,conv1:fc", kOfInput,
+       "--pair-by --map"},
+      {"--pair-by", choice(command.diff.pair_by, btf::pair_by_names()),
+       "how to pair tensors. auto: by name if both sides have\nnames, else by number; if no name "
+       "is "
+       "on both sides, by\nwhat names have in common. exact: only equal names",
+       kOfInput},
+      {"--map", text("FILE", command.map),
+       "which names belong together: FILE has lines\nACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/",
+       kOfInput | kReads},
+      {"--rules", text("FILE", command.rules), "tolerances and specs by tensor name, in JSON",
+       kReads},
+      {"--strict", flag(command.diff.strict), "a different dtype or layout is a difference too",
+       kOfPair | kOfInput},
+  };
+}
+
+std::vector<Option> edit_options(DiffCommand& command) {
+  btf::DiffOptions& options = command.diff;
+  return {
+      {"--codes", flag(options.codes), "compare blocks of GGUF by their bytes, not as numbers",
+       kOfPair | kOfInput, "--dequantize"},
+      {"--permute", parsed("P", options.permute, parse_permute),
+       "reorder the dims of ACTUAL before comparing: 0,3,1,2;\napplies to tensors of that rank",
+       kOfPair | kOfInput},
+      {"--squeeze", or_else(std::string(kAllDims), parsed("", options.squeeze, parse_squeezed)),
+       "ignore dims of size 1 on both sides", kOfPair | kOfInput},
+      {"--reshape", choice<bool>(options.reshape_actual, {{"actual", true}}),
+       "give ACTUAL the dims of GOLDEN where both have the same\nnumber of elements",
+       kOfPair | kOfInput},
+      files_from(command.listed),
+      {"--include", texts("GLOB", command.include),
+       "from directories, take only files whose path or name\nmatches", kOfFiles | kOfInput},
+      {"--exclude", texts("GLOB", command.exclude), "from directories, leave out such files",
+       kOfFiles | kOfInput},
+      {"--from-json", text("REPORT", command.from_json),
+       "judge a report of --json again, with other limits;\nwithout operands", kSaved | kReads},
+  };
+}
+
+std::vector<Option> detail_options(btf::DiffOptions& options) {
+  return {
+      {"--show", count(0, 1000000, options.show),
+       "print the first N and the largest N mismatches (3)"},
+      {"--heatmap", or_else(kAutomaticAxes, once("[AXES]", options, take_heatmap), "0123456789,-"),
+       "draw where the mismatches are, along one or two dims: 2,3", kOfInput},
+      {"!--no-hints", flag(options.hints), "do not look for the cause of a difference"},
+  };
 }
 
 }  // namespace
 
-void declare_picture(CLI::App& app, PictureCommand& command, const std::string& group) {
-  add_choice(
-      app, "--image-as", command.form,
-      {{"auto", std::nullopt},
-       {"blocks", btf::PictureForm::blocks},
-       {"kitty", btf::PictureForm::kitty},
-       {"sixel", btf::PictureForm::sixel}},
-      "how to draw in the terminal: as coloured half blocks, or\nby a graphics protocol (auto)")
-      ->group(group);
-  add_words(
-      app, "--image-range", "A,B",
-      [&command](const std::string& text) { command.draw.range = parse_image_range(text); },
-      "values at the ends of the colour scale (the smallest and\nthe largest element)")
-      ->group(group);
-  add_count(
-      app, "--image-zoom", 1, 256,
-      [&command](std::uint64_t n) { command.draw.zoom = static_cast<std::uint32_t>(n); },
-      "draw an element as a square of N x N pixels")
-      ->group(group);
+std::vector<Option> report_options(DiffCommand& command) {
+  return {
+      {"--all", flag(command.all), "print every tensor in full, without a limit", kReport},
+      {"--sort",
+       choice<btf::DiffSort>(command.sort, {{"order", btf::DiffSort::order},
+                                            {"error", btf::DiffSort::error},
+                                            {"cosine", btf::DiffSort::cosine}}),
+       "order of the lines of many tensors: as in the files (the\ndefault), or the worst first",
+       kReport, "--json"},
+      {"--summary", flag(command.summary), "print one line for each pair of files", kReport,
+       "--show --json --all --sort"},
+      {"--json", flag(command.json), "print one JSON document", kReport},
+      {"--json-schema",
+       choice<btf::JsonSchema>(command.json_schema,
+                               {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}}),
+       "schema version of --json; 1 is that of btftool 0.1", kReport, "", "--json"},
+      {"--junit", text("FILE", command.junit), "also write a JUnit report", kReport | kWrites},
+      {"--html", text("FILE", command.html), "also write an HTML report", kReport | kWrites},
+  };
 }
 
-void declare_diff(CLI::App& app, DiffCommand& command) {
-  command.diff.show = 3;
-  declare_tolerances(app, command);
-  declare_gates(app, command);
-  declare_selection(app, command);
-  declare_details(app, command);
-  declare_reports(app, command);
-  const char* const pictures = "Picture";
-  add_text(
-      app, "--image", command.image.path, "FILE",
-      "draw the tensor that differs most as a PNG: actual,\ngolden and error; - is the terminal")
-      ->group(pictures);
-  add_words(
-      app, "--image-at", "SLICE",
-      [&command](const std::string& text) {
-        command.image.draw.part = value_or_throw(parse_slice(text));
-      },
-      "draw only this slice of the tensor: 0,:,:,:")
-      ->group(pictures);
-  declare_picture(app, command.image, pictures);
-  declare_part(app, command.part);
-  declare_shard_by(app, command.part);
-  app.footer(
-      "Of two directories, files with the same relative path are compared; of a directory and a\n"
-      "file, the file of that name in the directory.\n"
-      "Without tolerances and gates, elements must be equal. With several criteria, all must "
-      "hold.\n"
-      "Exit status: 0 same, 1 different, 2 trouble (comparing nothing is trouble).\n"
-      "Examples:\n"
-      "  btftool diff out.btf golden.btf\n"
-      "  btftool diff --rtol 1e-3,2=1e-2 --atol 1e-5 out.btf golden.btf\n"
-      "  btftool diff --close --max-mismatch 0.1% --cosine 0.999 out.btf golden.btf\n"
-      "  btftool diff --pair 0:3,1:0 --heatmap -2,-1 out.btf golden.btf\n"
-      "  btftool diff --close --include '*.btf' --summary --junit report.xml out/ golden/");
-}
-
-void finish_reports(const CLI::App& app, const DiffCommand& command) {
-  exclude(app, "--summary", {"--json", "--all", "--sort"});
-  exclude(app, "--sort", {"--json"});
-  if (given(app, "--json-schema") && !command.json) throw OptionError("--json-schema needs --json");
-  check_reports(command.junit, command.html);
-}
-
-// Returns true for options that define how two tensors are compared, and not which ones or how the
-// result is reported.
-bool is_pair_option(const std::string& name) {
-  static constexpr std::string_view kOthers[] = {
-      "--tensor",   "--pair",        "--pair-by",   "--map",         "--include", "--exclude",
-      "--heatmap",  "--all",         "--sort",      "--files-from",  "--summary", "--json",
-      "--junit",    "--html",        "--part",      "--json-schema", "--shard",   "--shard-by",
-      "--resume",   "--rules",       "--help",      "--help-all",    "--output",  "--rtol",
-      "--atol",     "--ulp",         "--show",      "--no-hints",    "--image",   "--image-at",
-      "--image-as", "--image-range", "--image-zoom"};
-  return std::ranges::find(kOthers, name) == std::end(kOthers);
-}
-
-// Returns true for options that the result of the comparison depends on.
-bool is_comparison_option(const std::string& name) {
-  static constexpr std::string_view kOthers[] = {
-      "--all",      "--sort",     "--summary",     "--json",      "--junit",
-      "--html",     "--part",     "--json-schema", "--shard",     "--shard-by",
-      "--resume",   "--help",     "--help-all",    "--output",    "--image",
-      "--image-at", "--image-as", "--image-range", "--image-zoom"};
-  return std::ranges::find(kOthers, name) == std::end(kOthers);
+std::vector<Option> picture_options(PictureCommand& command) {
+  return {
+      {"--image-as",
+       choice<std::optional<btf::PictureForm>>(command.form, {{"auto", std::nullopt},
+                                                              {"blocks", btf::PictureForm::blocks},
+                                                              {"kitty", btf::PictureForm::kitty},
+                                                              {"sixel", btf::PictureForm::sixel}}),
+       "how to draw in the terminal: as coloured half blocks, or\nby a graphics protocol (auto)",
+       kAside, "", "--image"},
+      {"--image-range", parsed("A,B", command.draw.range, parse_image_range),
+       "values at the ends of the colour scale (the smallest and\nthe largest element)", kAside, "",
+       "--image"},
+      {"--image-zoom", count(1, 256, command.draw.zoom),
+       "draw an element as a square of N x N pixels", kAside, "", "--image"},
+  };
 }
 
 namespace {
 
-void check_picture(const CLI::App& app, const DiffCommand& command) {
-  if (!command.image.path) {
-    for (const char* option : {"--image-at", "--image-as", "--image-range", "--image-zoom"})
-      if (given(app, option)) throw OptionError(std::string(option) + " needs --image");
-    return;
-  }
+void check_picture(const DiffCommand& command) {
+  if (!command.image.path) return;
   if (command.from_json)
     throw OptionError("--image needs files: a report of --from-json has no elements to draw");
   if (command.part)
@@ -550,36 +447,87 @@ void check_picture(const CLI::App& app, const DiffCommand& command) {
                         "'");
 }
 
+class DiffArguments final : public Subcommand {
+ public:
+  DiffArguments() {
+    btf::DiffOptions& options = command_.diff;
+    options.show = 3;
+    table_ = {
+        .name = "diff",
+        .help = "compare tensors within tolerances; show where and why they differ",
+        .operands = "ACTUAL GOLDEN",
+        .operands_help =
+            "the file or directory to check, and the reference;\none of them may be -, stdin",
+        .most_used = "--close --rtol --atol --summary --json",
+        .groups =
+            {{"Tolerances, for each pair of elements", tolerance_options(command_)},
+             {"Gates, for each tensor as a whole", gate_options(options.gates)},
+             {kCompared, choice_options(command_)},
+             {kCompared, scale_options({options.dequantize, options.scale_blocks,
+                                        options.actual_scale, options.golden_scale})},
+             {kCompared, edit_options(command_)},
+             {"Report", detail_options(options)},
+             {"Report", report_options(command_)},
+             {"Picture",
+              {{"--image", text("FILE", command_.image.path),
+                "draw the tensor that differs most as a PNG: actual,\ngolden and error; - is the "
+                "terminal",
+                kAside | kWrites},
+               {"--image-at", parsed("SLICE", command_.image.draw.part, parse_slice),
+                "draw only this slice of the tensor: 0,:,:,:", kAside, "", "--image"}}},
+             {"Picture", picture_options(command_.image)},
+             part_options(command_.part),
+             {"Many machines",
+              {{"--shard-by", once("file|tensor", command_.part, take_shard_by),
+                "split the work between pairs of files (the default), or between\npairs of "
+                "tensors, "
+                "for few and large files",
+                0, "", "--part FILE"}}},
+             diff_specs(specs_)},
+        .footer =
+            "Of two directories, files with the same relative path are compared; of a directory "
+            "and a\n"
+            "file, the file of that name in the directory.\n"
+            "Without tolerances and gates, elements must be equal. With several criteria, all must "
+            "hold.\n"
+            "Exit status: 0 same, 1 different, 2 trouble (comparing nothing is trouble).\n"
+            "Examples:\n"
+            "  btftool diff out.btf golden.btf\n"
+            "  btftool diff --rtol 1e-3,2=1e-2 --atol 1e-5 out.btf golden.btf\n"
+            "  btftool diff --close --max-mismatch 0.1% --cosine 0.999 out.btf golden.btf\n"
+            "  btftool diff --pair 0:3,1:0 --heatmap -2,-1 out.btf golden.btf\n"
+            "  btftool diff --close --include '*.btf' --summary --junit report.xml out/ golden/",
+    };
+  }
+
+ private:
+  Command finish(const GivenOptions& given, const GlobalOptions& global) override {
+    DiffCommand& command = command_;
+    if (!command.from_json) expect({"ACTUAL", "GOLDEN"});
+    if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
+        command.diff.pair_by != btf::PairBy::name)
+      throw OptionError("--map can only be combined with --pair-by auto or name");
+    check_picture(command);
+    if (command.summary && command.diff.heatmap && !command.html)
+      throw OptionError("--summary and --heatmap cannot be combined");
+    check_reports(command.junit, command.html);
+    finish_part(given, operands_, command.part);
+    set_operands(command.from_json.has_value(), operands_, command.actual, command.golden);
+    command.pair_options = given.words_with(kOfPair);
+    command.file_options = given.words_with(kOfFiles);
+    command.comparison_options = given.words_without(kReport | kAside);
+    specs_.finish(command);
+    command.open_actual.listed = command.open_golden.listed = command.listed;
+    command.diff.execution = global.execution();
+    return command;
+  }
+
+  DiffCommand command_;
+  RawDiffSpecs specs_;
+};
+
 }  // namespace
 
-void finish_diff(const CLI::App& app, DiffCommand& command,
-                 const std::vector<std::string>& operands) {
-  exclude(app, "--tensor", {"--pair"});
-  exclude(app, "--pair", {"--pair-by", "--map"});
-  if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
-      command.diff.pair_by != btf::PairBy::name)
-    throw OptionError("--map can only be combined with --pair-by auto or name");
-  check_picture(app, command);
-  exclude(app, "--summary", {"--show"});
-  if (!command.html) exclude(app, "--summary", {"--heatmap"});
-  exclude(app, "--from-json",
-          {"--tensor",      "--pair",       "--pair-by",      "--map",          "--strict",
-           "--include",     "--exclude",    "--files-from",   "--heatmap",      "--actual-spec",
-           "--golden-spec", "--layout-in",  "--nvmedia",      "--permute",      "--squeeze",
-           "--reshape",     "--dequantize", "--actual-scale", "--golden-scale", "--block",
-           "--codes",       "--part"});
-  exclude(app, "--codes", {"--dequantize"});
-  check_blocks(app);
-  finish_reports(app, command);
-  finish_part(app, operands,
-              {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},
-              command.part);
-  set_operands(command.from_json.has_value(), operands, command.actual, command.golden);
-  command.pair_options = words_given(app, is_pair_option);
-  command.file_options = words_given(app, [](const std::string& name) {
-    return name == "--include" || name == "--exclude" || name == "--files-from";
-  });
-  command.comparison_options = words_given(app, is_comparison_option);
-}
+std::unique_ptr<Subcommand> diff_command() { return std::make_unique<DiffArguments>(); }
 
 }  // namespace btftool

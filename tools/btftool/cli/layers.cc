@@ -1,15 +1,14 @@
-#include "cli/layers.h"
-
+// The commands layers and fit.
 #include <algorithm>
-#include <iterator>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "btf/did_you_mean.h"
 #include "btf/tensorrt.h"
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "cli/convert.h"
-#include "cli/inspect.h"
+#include "cli/rows.h"
 
 namespace btftool {
 namespace {
@@ -30,217 +29,196 @@ double parse_factor(const std::string& option, const std::string& text) {
   return *value;
 }
 
-void set_graph(LayersCommand& command, const std::string& path) {
+void take_graph(const std::string& option, const std::string& path, btf::LayerOptions& layers) {
   const bool engine = btf::is_engine_list(path);
-  std::optional<std::string>& graph = engine ? command.layers.engine : command.layers.graph;
+  std::optional<std::string>& graph = engine ? layers.engine : layers.graph;
   if (graph)
-    throw OptionError(std::string("--graph takes only one ") +
-                      (engine ? "layer list of an engine" : "model") + ", not both " + *graph +
-                      " and " + path);
+    throw OptionError(option + " takes only one " + (engine ? "layer list of an engine" : "model") +
+                      ", not both " + *graph + " and " + path);
   graph = path;
 }
 
 // "fp16", "softmax*=fp32", or several of these with commas between them
-void add_compute(btf::LayerLimits& judge, const std::string& text) {
+void take_compute(const std::string& option, const std::string& text, btf::LayerLimits& judge) {
   for (const std::string_view word : split(text, ',')) {
     const std::size_t mark = word.rfind('=');
     const std::string_view type = mark == word.npos ? word : word.substr(mark + 1);
     const btf::DType dtype = value_or_throw(btf::parse_dtype(type));
     if (mark == word.npos) {
-      if (judge.compute) throw OptionError("--compute is given more than once for all layers");
+      if (judge.compute) throw OptionError(option + " is given more than once for all layers");
       judge.compute = dtype;
       continue;
     }
     std::string glob(word.substr(0, mark));
     if (const std::string error = glob_error(glob); !error.empty())
-      throw OptionError("--compute " + text + ": the glob '" + glob + "' " + error);
+      throw OptionError(option + " " + text + ": the glob '" + glob + "' " + error);
     judge.computes.push_back({std::move(glob), dtype});
   }
 }
 
-void declare_names(CLI::App& app, LayersCommand& command) {
-  const char* group = "Pairs and order";
-  add_text(app, "--order", command.order, "FILE",
-           "the names of GOLDEN in the order of execution, one a line")
-      ->group(group);
-  add_repeated(
-      app, "--graph", "MODEL", [&command](const std::string& path) { set_graph(command, path); },
-      "the ONNX model, which has the order of layers and their inputs;\n"
-      "or the layer list of a TensorRT engine, which has the order,\n"
-      "the fusions and the dtypes; may be given once for each")
-      ->group(group);
-  add_text(app, "--map", command.map, "FILE",
-           "which names belong together: FILE has lines ACTUAL<tab>GOLDEN\nor /REGEX/REPLACEMENT/")
-      ->group(group);
-  add_files_from(app, command.listed, kFilesFromHelp)->group(group);
-  app.add_flag("--pairs", command.pairs, "print the pairs of names instead of a report")
-      ->group(group);
+btf::DType parse_accumulate(const std::string& option, const std::string& text) {
+  const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
+  if (dtype != btf::DType::float32 && dtype != btf::DType::float16 && dtype != btf::DType::bfloat16)
+    throw OptionError(option + " takes float32, float16 or bfloat16, not '" + text + "'");
+  return dtype;
 }
 
-void declare_spot_checks(CLI::App& app, LayersCommand& command) {
-  const char* group = "Recomputed layers (with --graph)";
-  add_choice(
-      app, "--weights", command.layers.spot_checks, {{"yes", true}, {"no", false}},
-      "recompute elements of each layer from its own inputs and\nthe weights of the model (yes)")
-      ->group(group);
-  add_text(
-      app, "--actual-graph", command.layers.actual_graph, "MODEL",
-      "the ONNX model that ACTUAL was computed by, if it is not the\none of --graph but, say, a "
-      "quantised one")
-      ->group(group);
-  add_words(
-      app, "--accumulate", "T",
-      [&command](const std::string& text) {
-        const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
-        if (dtype != btf::DType::float32 && dtype != btf::DType::float16 &&
-            dtype != btf::DType::bfloat16)
-          throw OptionError("--accumulate takes float32, float16 or bfloat16, not '" + text + "'");
-        command.layers.accumulate = dtype;
-      },
-      "the dtype in which the device accumulates products (float32)")
-      ->group(group);
+std::vector<Option> name_options(LayersCommand& command) {
+  return {
+      {"--order", text("FILE", command.order),
+       "the names of GOLDEN in the order of execution, one a line", kReads},
+      {"--graph", repeated("MODEL", command.layers, take_graph),
+       "the ONNX model, which has the order of layers and their inputs;\n"
+       "or the layer list of a TensorRT engine, which has the order,\n"
+       "the fusions and the dtypes; may be given once for each",
+       kOfInput | kReadsSet},
+      {"--map", text("FILE", command.map),
+       "which names belong together: FILE has lines ACTUAL<tab>GOLDEN\nor /REGEX/REPLACEMENT/",
+       kOfInput | kReads},
+      files_from(command.listed),
+      {"--pairs", flag(command.pairs), "print the pairs of names instead of a report",
+       kOfInput | kAside, "--json --junit --html --all --part"},
+  };
 }
 
-void declare_judgement(CLI::App& app, LayersCommand& command) {
+std::vector<Option> recomputed_options(btf::LayerOptions& options) {
+  return {
+      {"--weights", choice<bool>(options.spot_checks, {{"yes", true}, {"no", false}}),
+       "recompute elements of each layer from its own inputs and\nthe weights of the model (yes)"},
+      {"--actual-graph", text("MODEL", options.actual_graph),
+       "the ONNX model that ACTUAL was computed by, if it is not the\none of --graph but, say, a "
+       "quantised one",
+       kReadsSet},
+      {"--accumulate", parsed("T", options.accumulate, parse_accumulate),
+       "the dtype in which the device accumulates products (float32)"},
+  };
+}
+
+std::vector<Option> judgement_options(LayersCommand& command) {
   btf::LayerLimits& judge = command.layers.judge;
-  const char* group = "Judgement";
-  add_repeated(
-      app, "--compute", "[GLOB=]T", [&judge](const std::string& text) { add_compute(judge, text); },
-      "the dtype in which ACTUAL was computed, if it is not that of the\n"
-      "files; softmax*=fp32 applies to layers with such names; several\n"
-      "are separated by commas")
-      ->group(group);
-  add_text(app, "--baseline", command.baseline, "SET",
-           "dumps of a correct run in the precision of the device, which\nshow the error to expect")
-      ->group(group);
-  app.add_flag("--isolated", judge.isolated,
-               "each layer of ACTUAL was run with the inputs of GOLDEN")
-      ->group(group);
-  add_text(app, "--expect-output", command.expected, "SET",
-           "outputs of a run without dumping, which ACTUAL must reproduce")
-      ->group(group);
-  add_words(
-      app, "--max-error", "PART",
-      [&judge](const std::string& text) { judge.most_error = parse_fraction("--max-error", text); },
-      "largest relative error of outputs that is accepted: 0.01 or 1%\n(50%)")
-      ->group(group);
-  add_words(
-      app, "--max-own-error", "PART",
-      [&judge](const std::string& text) {
-        judge.most_own_error = parse_fraction("--max-own-error", text);
-      },
-      "largest relative error that a layer may add by itself: 0.001 or\n"
-      "0.1% (no limit); for layers that are recomputed with --graph")
-      ->group(group);
-  add_words(
-      app, "--growth", "X",
-      [&judge](const std::string& text) { judge.growth = parse_factor("--growth", text); },
-      "largest factor by which an error may grow in one layer (2)")
-      ->group(group);
-  add_words(
-      app, "--limit", "X",
-      [&judge](const std::string& text) { judge.limit = parse_factor("--limit", text); },
-      "a layer is faulty if its error is above X times what its inputs\nand its dtype explain (2)")
-      ->group(group);
-  app.add_flag("--require-all", judge.require_all, "fail if a tensor is on one side only")
-      ->group(group);
-  add_text(app, "--from-json", command.from_json, "REPORT",
-           "judge a report of --json again; without operands")
-      ->group(group);
+  return {
+      {"--compute", repeated("[GLOB=]T", judge, take_compute),
+       "the dtype in which ACTUAL was computed, if it is not that of the\n"
+       "files; softmax*=fp32 applies to layers with such names; several\n"
+       "are separated by commas"},
+      {"--baseline", text("SET", command.baseline),
+       "dumps of a correct run in the precision of the device, which\nshow the error to expect",
+       kOfInput | kReadsSet},
+      {"--isolated", flag(judge.isolated),
+       "each layer of ACTUAL was run with the inputs of GOLDEN"},
+      {"--expect-output", text("SET", command.expected),
+       "outputs of a run without dumping, which ACTUAL must reproduce", kOfInput | kReadsSet},
+      {"--max-error", parsed("PART", judge.most_error, parse_fraction),
+       "largest relative error of outputs that is accepted: 0.01 or 1%\n(50%)"},
+      {"--max-own-error", parsed("PART", judge.most_own_error, parse_fraction),
+       "largest relative error that a layer may add by itself: 0.001 or\n"
+       "0.1% (no limit); for layers that are recomputed with --graph"},
+      {"--growth", parsed("X", judge.growth, parse_factor),
+       "largest factor by which an error may grow in one layer (2)"},
+      {"--limit", parsed("X", judge.limit, parse_factor),
+       "a layer is faulty if its error is above X times what its inputs\nand its dtype explain "
+       "(2)"},
+      {"--require-all", flag(judge.require_all), "fail if a tensor is on one side only"},
+      {"--from-json", text("REPORT", command.from_json),
+       "judge a report of --json again; without operands", kSaved | kReads},
+  };
 }
 
-void declare_report(CLI::App& app, LayersCommand& command) {
-  const char* group = "Report";
-  app.add_flag("--all", command.all, "print every layer")->group(group);
-  app.add_flag("!--no-hints", command.layers.hints, "do not look for the cause of a fault")
-      ->group(group);
-  app.add_flag("--json", command.json, "print one JSON document")->group(group);
-  add_text(app, "--junit", command.junit, "FILE", "also write a JUnit report")->group(group);
-  add_text(app, "--html", command.html, "FILE", "also write an HTML report")->group(group);
-}
-
-}  // namespace
-
-void declare_layers(CLI::App& app, LayersCommand& command) {
-  declare_names(app, command);
-  declare_spot_checks(app, command);
-  declare_judgement(app, command);
-  add_scales(app,
-             {command.layers.dequantize, command.layers.scale_blocks, command.layers.actual_scale,
-              command.layers.golden_scale},
-             "What is compared");
-  declare_report(app, command);
-  declare_part(app, command.part);
-  app.footer(
-      "Exit status: 0 nothing broke, 1 a layer broke or drifted, a dump is wrong or a tensor is\n"
-      "missing, 2 trouble, such as no pairs, or dumping changed the result.\n"
-      "Examples:\n"
-      "  btftool layers trt/ torch/\n"
-      "  btftool layers --graph model.onnx out.npz golden.npz\n"
-      "  btftool layers --compute fp16 --html report.html out.npz golden.npz");
-}
-
-namespace {
-
-// Returns the options that say how files are read, for the commands that the report prints. An
-// option and its value are two words.
-std::vector<std::string> reading_options(const CLI::App& app) {
-  constexpr std::string_view kReading[] = {
-      "--dequantize",  "--block", "--actual-scale", "--golden-scale", "--actual-spec",
-      "--golden-spec", "--shape", "--layout-in",    "--nvmedia",      "--files-from"};
-  std::vector<std::string> words;
-  for (const std::string& given : words_given(app, [&](const std::string& name) {
-         return std::ranges::find(kReading, name) != std::end(kReading);
-       })) {
-    const std::size_t mark = given.find('=');
-    words.push_back(given.substr(0, mark));
-    if (mark != given.npos) words.push_back(given.substr(mark + 1));
+class LayersArguments final : public Subcommand {
+ public:
+  LayersArguments() {
+    btf::LayerOptions& options = command_.layers;
+    table_ = {
+        .name = "layers",
+        .help = "compare the layers that two runs dumped: which broke first, and why",
+        .operands = "ACTUAL GOLDEN",
+        .operands_help = "files or directories of tensors: the run to check, and the\nreference",
+        .most_used = "--graph --compute --map --html --json",
+        .groups = {{"Pairs and order", name_options(command_)},
+                   {"Recomputed layers (with --graph)", recomputed_options(options)},
+                   {"Judgement", judgement_options(command_)},
+                   {kCompared, scale_options({options.dequantize, options.scale_blocks,
+                                              options.actual_scale, options.golden_scale})},
+                   {"Report",
+                    {{"--all", flag(command_.all), "print every layer", kReport},
+                     {"!--no-hints", flag(options.hints), "do not look for the cause of a fault"},
+                     {"--json", flag(command_.json), "print one JSON document", kReport},
+                     {"--junit", text("FILE", command_.junit), "also write a JUnit report",
+                      kReport | kWrites},
+                     {"--html", text("FILE", command_.html), "also write an HTML report",
+                      kReport | kWrites}}},
+                   part_options(command_.part),
+                   layers_specs(actual_spec_, golden_spec_)},
+        .footer =
+            "Exit status: 0 nothing broke, 1 a layer broke or drifted, a dump is wrong or a tensor "
+            "is\nmissing, 2 trouble, such as no pairs, or dumping changed the result.\n"
+            "Examples:\n"
+            "  btftool layers trt/ torch/\n"
+            "  btftool layers --graph model.onnx out.npz golden.npz\n"
+            "  btftool layers --compute fp16 --html report.html out.npz golden.npz",
+    };
   }
-  return words;
-}
 
-}  // namespace
+ private:
+  Command finish(const GivenOptions& given, const GlobalOptions& global) override {
+    LayersCommand& command = command_;
+    if (!command.from_json) expect({"ACTUAL", "GOLDEN"});
+    for (const char* const option : {"--weights", "--actual-graph", "--accumulate"})
+      if (given.has(option) && !command.layers.graph)
+        throw OptionError(std::string(option) + " needs --graph with a model");
+    check_reports(command.junit, command.html);
+    // The report prints these in commands, where an option and its value are two words.
+    for (const std::string& word : given.words_with(kOfPair | kOfFiles)) {
+      const std::size_t mark = word.find('=');
+      command.reading_options.push_back(word.substr(0, mark));
+      if (mark != word.npos) command.reading_options.push_back(word.substr(mark + 1));
+    }
+    command.result_options = given.words_without(kReport | kAside);
+    set_operands(command.from_json.has_value(), operands_, command.actual, command.golden);
+    finish_part(given, operands_, command.part);
+    // --shape is for the side that has an engine.
+    if (names_engine(golden_spec_)) {
+      golden_spec_.shapes = actual_spec_.shapes;
+      if (!names_engine(actual_spec_)) actual_spec_.shapes.clear();
+    }
+    btf::SetDiffSide& actual = command.layers.actual;
+    btf::SetDiffSide& golden = command.layers.golden;
+    actual_spec_.finish_layers("--actual-spec", command.open_actual, actual.specs);
+    golden_spec_.finish_layers("--golden-spec", command.open_golden, golden.specs);
+    command.open_actual.listed = command.open_golden.listed = command.listed;
+    actual.open = command.open_actual;
+    golden.open = command.open_golden;
+    command.layers.execution = global.execution();
+    return command;
+  }
 
-void finish_layers(const CLI::App& app, LayersCommand& command,
-                   const std::vector<std::string>& operands) {
-  exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
-  for (const char* const option : {"--weights", "--actual-graph", "--accumulate"})
-    if (app.count(option) > 0 && !command.layers.graph)
-      throw OptionError(std::string(option) + " needs --graph with a model");
-  exclude(app, "--from-json",
-          {"--graph", "--map", "--pairs", "--files-from", "--baseline", "--expect-output",
-           "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--dequantize",
-           "--actual-scale", "--golden-scale", "--block", "--part"});
-  check_blocks(app);
-  exclude(app, "--pairs", {"--part"});
-  check_reports(command.junit, command.html);
-  command.reading_options = reading_options(app);
-  command.result_options = words_given_but(
-      app, {"--all", "--json", "--junit", "--html", "--pairs", "--part", "--shard", "--resume"});
-  set_operands(command.from_json.has_value(), operands, command.actual, command.golden);
-  finish_part(app, operands, {"--all", "--json", "--junit", "--html"}, command.part);
-}
-
-namespace {
+  LayersCommand command_;
+  RawSpecs actual_spec_;
+  RawSpecs golden_spec_;
+};
 
 // "fp16" or "fp16,int8"
-void parse_dtypes(std::vector<btf::DType>& dtypes, const std::string& text) {
-  dtypes.clear();
+std::vector<btf::DType> parse_dtypes(const std::string& option, const std::string& text) {
+  std::vector<btf::DType> dtypes;
   for (const std::string_view word : split(text, ',')) {
     const btf::DType dtype = value_or_throw(btf::parse_dtype(word));
     if (dtype != btf::DType::float16 && dtype != btf::DType::bfloat16 && !btf::needs_scale(dtype))
-      throw OptionError(
-          "--dtype takes float16, bfloat16 and signed dtypes of 8 bits or fewer such as int8 and "
-          "fp8, not '" +
-          std::string(word) + "'");
+      throw OptionError(option +
+                        " takes float16, bfloat16 and signed dtypes of 8 bits or fewer such as "
+                        "int8 and fp8, not '" +
+                        std::string(word) + "'");
     if (std::ranges::find(dtypes, dtype) != dtypes.end())
-      throw OptionError("--dtype names " + std::string(word) + " twice");
+      throw OptionError(option + " names " + std::string(word) + " twice");
     dtypes.push_back(dtype);
   }
+  return dtypes;
 }
 
-// `word` is the form, such as "autocast".
-void add_list(std::vector<FitListFile>& lists, const std::string& word, const std::string& path) {
+// `text` is a form, such as "autocast", and the path of a file.
+void take_fit_list(const std::string& option, const std::string& text,
+                   std::vector<FitListFile>& lists) {
+  const std::string word = text.substr(0, text.find('\n'));
+  const std::string path = text.substr(word.size() + 1);
   std::string names;
   std::vector<std::string_view> words;
   for (const auto& form : btf::fit_list_forms()) {
@@ -249,68 +227,84 @@ void add_list(std::vector<FitListFile>& lists, const std::string& word, const st
     if (form.name == word) lists.push_back({form.value, path});
   }
   if (std::ranges::find(words, word) == words.end())
-    throw OptionError("--emit takes a form and a file; the form is " + names + ", not '" + word +
+    throw OptionError(option + " takes a form and a file; the form is " + names + ", not '" + word +
                       "'" + btf::did_you_mean(word, words));
   if (path.empty() || path == "-")
-    throw OptionError("--emit " + word + " takes a file name, not '" + path + "'");
+    throw OptionError(option + " " + word + " takes a file name, not '" + path + "'");
 }
 
 }  // namespace
 
-void declare_lists(CLI::App& app, std::vector<FitListFile>& lists) {
-  app.add_option_function<std::vector<std::string>>(
-         "--emit",
-         [&lists](const std::vector<std::string>& words) { add_list(lists, words[0], words[1]); },
-         "write the layers that must stay in float32 in the form that\n"
-         "another tool reads: autocast, onnxconverter, trtexec,\n"
-         "polygraphy, or names, one a line; for a dtype with scales:\n"
-         "scales, as JSON")
-      ->expected(2)
-      ->allow_extra_args(false)
-      ->type_name("FORM FILE")
-      ->trigger_on_parse()
-      ->group("Report");
+Option emit_option(std::vector<FitListFile>& lists) {
+  return {"--emit", taken(Value::Kind::pair, "FORM FILE", lists, take_fit_list),
+          "write the layers that must stay in float32 in the form that\n"
+          "another tool reads: autocast, onnxconverter, trtexec,\n"
+          "polygraphy, or names, one a line; for a dtype with scales:\n"
+          "scales, as JSON",
+          kReport | kWrites};
 }
 
-void declare_fit(CLI::App& app, FitCommand& command) {
-  const char* what = "What is judged";
-  add_words(
-      app, "--dtype", "T[,T]",
-      [&command](const std::string& text) { parse_dtypes(command.fit.dtypes, text); },
-      "the dtypes to try: fp16 and bf16; with scales int8, fp8 and\n"
-      "other signed dtypes of 8 bits or fewer (fp16)")
-      ->group(what);
-  add_text(app, "--graph", command.fit.graph, "MODEL",
-           "the ONNX model with its weights; without it, tensors are\n"
-           "measured but no layers are judged")
-      ->group(what);
-  const char* group = "Report";
-  app.add_flag("--all", command.all, "print every layer, tensor and reason")->group(group);
-  app.add_flag("--json", command.json, "print one JSON document")->group(group);
-  add_text(app, "--html", command.html, "FILE", "also write an HTML report")->group(group);
-  declare_lists(app, command.emit);
-  declare_part(app, command.part);
-  app.footer(
-      "Exit status: 0 all layers that can be judged fit, 1 some must stay in float32 or no scale "
-      "suits\nthem, 2 trouble.\n"
-      "Examples:\n"
-      "  btftool fit --graph model.onnx golden.npz\n"
-      "  btftool fit --dtype fp16,bf16 --graph model.onnx run1.npz run2.npz\n"
-      "  btftool fit --graph model.onnx --emit names wide.txt golden/\n"
-      "  btftool fit --dtype int8,fp8 --graph model.onnx golden.npz");
-}
+namespace {
 
-void finish_fit(const CLI::App& app, FitCommand& command,
-                const std::vector<std::string>& operands) {
-  if (operands.empty()) throw OptionError("missing operand GOLDEN");
-  if (std::ranges::count(operands, "-") > 1) throw OptionError("only one operand can be - (stdin)");
-  command.dumps = operands;
-  command.result_options = words_given_but(
-      app, {"--all", "--json", "--html", "--emit", "--part", "--shard", "--resume"});
-  check_reports(std::nullopt, command.html);
-  if (const std::string error = emit_error(command); !error.empty()) throw OptionError(error);
-  finish_part(app, operands, {"--all", "--json", "--html", "--emit"}, command.part);
-}
+class FitArguments final : public Subcommand {
+ public:
+  FitArguments() {
+    table_ = {
+        .name = "fit",
+        .help = "find the layers that can run in fp16 or bf16, and scales for int8 or fp8",
+        .operands = "GOLDEN...",
+        .operands_help = "dumps of float32 runs, each a file or directory of tensors",
+        .most_used = "--dtype --graph --emit --all --json",
+        .groups = {{"What is judged",
+                    {{"--dtype", parsed("T[,T]", command_.fit.dtypes, parse_dtypes),
+                      "the dtypes to try: fp16 and bf16; with scales int8, fp8 and\n"
+                      "other signed dtypes of 8 bits or fewer (fp16)"},
+                     {"--graph", text("MODEL", command_.fit.graph),
+                      "the ONNX model with its weights; without it, tensors are\n"
+                      "measured but no layers are judged",
+                      kReadsSet}}},
+                   {"Report",
+                    {{"--all", flag(command_.all), "print every layer, tensor and reason", kReport},
+                     {"--json", flag(command_.json), "print one JSON document", kReport},
+                     {"--html", text("FILE", command_.html), "also write an HTML report",
+                      kReport | kWrites},
+                     emit_option(command_.emit)}},
+                   part_options(command_.part),
+                   input_spec(spec_)},
+        .footer =
+            "Exit status: 0 all layers that can be judged fit, 1 some must stay in float32 or "
+            "no scale suits\nthem, 2 trouble.\n"
+            "Examples:\n"
+            "  btftool fit --graph model.onnx golden.npz\n"
+            "  btftool fit --dtype fp16,bf16 --graph model.onnx run1.npz run2.npz\n"
+            "  btftool fit --graph model.onnx --emit names wide.txt golden/\n"
+            "  btftool fit --dtype int8,fp8 --graph model.onnx golden.npz",
+    };
+  }
+
+ private:
+  Command finish(const GivenOptions& given, const GlobalOptions& global) override {
+    if (operands_.empty()) throw OptionError("missing operand GOLDEN");
+    if (std::ranges::count(operands_, "-") > 1)
+      throw OptionError("only one operand can be - (stdin)");
+    command_.dumps = operands_;
+    command_.result_options = given.words_without(kReport | kAside);
+    check_reports(std::nullopt, command_.html);
+    if (const std::string error = emit_error(command_); !error.empty()) throw OptionError(error);
+    finish_part(given, operands_, command_.part);
+    command_.open = spec_.finish("--input-spec");
+    command_.fit.execution = global.execution();
+    return command_;
+  }
+
+  FitCommand command_;
+  RawSpecs spec_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> layers_command() { return std::make_unique<LayersArguments>(); }
+std::unique_ptr<Subcommand> fit_command() { return std::make_unique<FitArguments>(); }
 
 std::string emit_error(const FitCommand& command) {
   if (command.emit.empty()) return "";

@@ -19,25 +19,6 @@
 #include "cli/arguments.h"
 
 namespace btftool {
-namespace {
-
-// Returns "--jobs" for "-j,--jobs", and "--rtol" for "--rtol,--rel-tol".
-std::string long_name(const std::string& names) {
-  const std::size_t at = names.find("--");
-  return names.substr(at, names.find(',', at) - at);
-}
-
-}  // namespace
-
-std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t min,
-                          std::uint64_t max) {
-  const auto value = parse_unsigned(text);
-  if (!value || *value < min || *value > max)
-    throw OptionError(option + " takes a number from " + std::to_string(min) + " to " +
-                      std::to_string(max) + ", not '" + text + "'");
-  return *value;
-}
-
 void resolve_output(std::string& output, const std::string& input,
                     std::optional<int>& compression) {
   auto path = btf::output_path(output, input);
@@ -64,57 +45,6 @@ std::uint64_t parse_memory(const std::string& text) {
   return value;
 }
 
-bool given(const CLI::App& app, const char* option) { return app.count(option) > 0; }
-
-std::vector<GivenOption> options_given(const CLI::App& app) {
-  std::vector<GivenOption> given;
-  std::map<const CLI::Option*, std::size_t> counts;  // values of the option that are in the list
-  for (const CLI::Option* option : app.parse_order()) {
-    if (!option->nonpositional()) continue;
-    const std::size_t at = counts[option]++;
-    if (at < option->results().size()) given.push_back({option, option->results()[at]});
-  }
-  return given;
-}
-
-std::vector<std::string> words_given(const CLI::App& app,
-                                     const std::function<bool(const std::string& name)>& which) {
-  const std::vector<const CLI::Option*> declared = app.get_options();
-  const auto place = [&](const GivenOption& given) {
-    return std::ranges::find_if(declared, [&](const CLI::Option* option) {
-      return option == given.option ||
-             (option->get_group() == kInOrderOfLine && given.option->get_group() == kInOrderOfLine);
-    });
-  };
-  std::vector<GivenOption> given = options_given(app);
-  std::ranges::stable_sort(given, {}, place);
-  std::vector<std::string> words;
-  for (const auto& [option, value] : given) {
-    if (!which(option->get_name())) continue;
-    if (option->get_items_expected_max() != 0)
-      words.push_back(option->get_name() + "=" + value);
-    else if (value == "true")
-      words.push_back(option->get_name());
-    else
-      words.push_back("--" + option->get_fnames().front());
-  }
-  return words;
-}
-
-std::vector<std::string> words_given_but(const CLI::App& app,
-                                         std::initializer_list<std::string_view> others) {
-  return words_given(app, [&](const std::string& name) {
-    return !name.starts_with("--help") && std::ranges::find(others, name) == others.end();
-  });
-}
-
-void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others) {
-  if (!given(app, option)) return;
-  for (const char* other : others)
-    if (given(app, other))
-      throw OptionError(std::string(option) + " and " + other + " cannot be combined");
-}
-
 void check_reports(const std::optional<std::string>& junit,
                    const std::optional<std::string>& html) {
   const auto check = [](const char* option, const std::optional<std::string>& name) {
@@ -139,79 +69,6 @@ void set_operands(bool from_json, const std::vector<std::string>& operands, std:
   if (actual == "-" && golden == "-") throw OptionError("only one operand can be - (stdin)");
 }
 
-// Must not be triggered while parsing: only the last value would be kept then.
-CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
-                          const std::function<void(const std::string&)>& parse,
-                          const std::string& help) {
-  return app
-      .add_option_function<std::vector<std::string>>(
-          name,
-          [parse](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) parse(text);
-          },
-          help)
-      ->type_name(type)
-      ->allow_extra_args(false);
-}
-
-CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
-                       std::function<void(const std::string&)> parse, const std::string& help) {
-  const auto take = [parse = std::move(parse), option = long_name(name),
-                     given = std::make_shared<bool>(false)](const std::string& text) {
-    if (std::exchange(*given, true)) throw OptionError(option + " is given more than once");
-    parse(text);
-  };
-  return app.add_option_function<std::string>(name, take, help)
-      ->type_name(type)
-      ->trigger_on_parse();
-}
-
-CLI::Option* add_word_of(CLI::App& app, const std::string& name,
-                         const std::vector<std::string>& words,
-                         const std::function<void(std::size_t)>& store, const std::string& help) {
-  std::string names;
-  for (const std::string& word : words) names += (names.empty() ? "" : "|") + word;
-  return add_words(
-      app, name, names,
-      [=](const std::string& given) {
-        const auto found = std::ranges::find(words, given);
-        if (found == words.end()) {
-          const std::vector<std::string_view> known(words.begin(), words.end());
-          throw OptionError(name + " takes " + names + ", not '" + given + "'" +
-                            btf::did_you_mean(given, known));
-        }
-        store(static_cast<std::size_t>(found - words.begin()));
-      },
-      help);
-}
-
-CLI::Option* add_recipient(CLI::App& app, std::optional<btf::Recipient>& target,
-                           const std::string& help) {
-  std::vector<std::pair<std::string, std::optional<btf::Recipient>>> choices;
-  for (const btf::Named<btf::Recipient>& row : btf::recipient_names())
-    choices.emplace_back(row.name, row.value);
-  return add_choice(app, "--for", target, choices, help);
-}
-
-CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
-                       std::uint64_t most, const std::function<void(std::uint64_t)>& store,
-                       const std::string& help) {
-  return add_words(
-      app, name, "N",
-      [=, option = long_name(name)](const std::string& text) {
-        store(parse_count(option, text, least, most));
-      },
-      help);
-}
-
-CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
-                      const std::string& type, const std::string& help) {
-  return app
-      .add_option_function<std::string>(
-          name, [&target](const std::string& text) { target = text; }, help)
-      ->type_name(type);
-}
-
 std::vector<std::string> read_lines(const std::string& option, const std::string& path) {
   std::ifstream file(path == "-" ? "/dev/stdin" : path);
   if (!file) throw OptionError(option + " " + path + ": cannot open: " + std::strerror(errno));
@@ -219,22 +76,6 @@ std::vector<std::string> read_lines(const std::string& option, const std::string
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   if (file.bad()) throw OptionError(option + " " + path + ": cannot read: " + std::strerror(errno));
   return lines;
-}
-
-CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>& files,
-                            const std::string& help) {
-  return add_words(
-      app, "--files-from", "LIST",
-      [&files](const std::string& path) {
-        btf::FileList list{.path = path};
-        for (std::string& line : read_lines("--files-from", path)) {
-          if (line.ends_with('\r')) line.pop_back();
-          if (!line.empty()) list.files.push_back(std::move(line));
-        }
-        if (list.files.empty()) throw OptionError("--files-from " + path + " lists no files");
-        files = std::make_shared<const btf::FileList>(std::move(list));
-      },
-      help);
 }
 
 namespace {

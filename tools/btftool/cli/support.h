@@ -1,15 +1,10 @@
-// The parsed command line, and helpers for the files that declare options.
+// The parsed command line, and helpers for the files that have the tables of options.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,109 +25,12 @@
 #include "btf/report.h"
 #include "btf/set_diff.h"
 #include "btf/validate.h"
+#include "help/options.h"
 
 namespace btftool {
 
-// A mistake in the command line. Caught in parse_command_line(); the option parser reports its own
-// errors by exceptions too.
-struct OptionError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <typename T>
-T value_or_throw(btf::Result<T> result) {
-  if (!result) throw OptionError(result.error().message);
-  return *std::move(result);
-}
-
-// Adds an option with a value, which is passed to `parse` as soon as it is read. Giving the option
-// twice is an error.
-CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
-                       std::function<void(const std::string&)> parse, const std::string& help);
-
-// Adds an option that may be given more than once. `parse` is called for its values in the order of
-// the command line, after all of it has been read.
-CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
-                          const std::function<void(const std::string&)>& parse,
-                          const std::string& help);
-
-// Adds an option whose value is one of `words`; `store` gets its index.
-CLI::Option* add_word_of(CLI::App& app, const std::string& name,
-                         const std::vector<std::string>& words,
-                         const std::function<void(std::size_t)>& store, const std::string& help);
-
-template <typename T>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
-                        const std::vector<std::pair<std::string, T>>& choices,
-                        const std::string& help) {
-  std::vector<std::string> words;
-  std::vector<T> values;
-  for (const auto& [word, value] : choices) {
-    words.push_back(word);
-    values.push_back(value);
-  }
-  return add_word_of(
-      app, name, words, [&target, values](std::size_t number) { target = values[number]; }, help);
-}
-
-template <typename T>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
-                        std::span<const btf::Named<T>> names, const std::string& help) {
-  std::vector<std::pair<std::string, T>> choices;
-  for (const btf::Named<T>& row : names) choices.emplace_back(row.name, row.value);
-  return add_choice(app, name, target, choices, help);
-}
-
-// --for
-CLI::Option* add_recipient(CLI::App& app, std::optional<btf::Recipient>& target,
-                           const std::string& help);
-
-CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t min, std::uint64_t max,
-                       const std::function<void(std::uint64_t)>& store, const std::string& help);
-
-// Sets `target` even if the value is empty, so that an empty value differs from no option.
-CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
-                      const std::string& type, const std::string& help);
-
 // Returns the lines of a file, or of stdin ("-"). Throws OptionError.
 std::vector<std::string> read_lines(const std::string& option, const std::string& path);
-
-inline constexpr const char* kFilesFromHelp =
-    "from directories, take only the files listed in LIST, one a line;\n- is stdin";
-inline constexpr const char* kCompressHelp =
-    "compress by seekable zstd at level N (3); the default if OUT\nends in .zst";
-inline constexpr const char* kFsyncHelp =
-    "write the output to disk before it gets its name, so that it\nsurvives a power cut";
-
-CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>& files,
-                            const std::string& help);
-
-bool given(const CLI::App& app, const char* option);
-
-// An option of the command line and its value; the value of a flag is "true" or "false".
-struct GivenOption {
-  const CLI::Option* option = nullptr;
-  std::string value;
-};
-
-// Returns all options that were given, with repetitions, in the order of the command line.
-std::vector<GivenOption> options_given(const CLI::App& app);
-
-// The group of options whose relative order on the command line matters.
-inline constexpr const char* kInOrderOfLine = "Edits of dims, in the order in which they are given";
-
-// Returns the options that were given and whose name `which` accepts, as words such as
-// "--rtol=1e-3". Options are in the order of their declaration, and values of an option in the
-// order of the command line, so that command lines with the same meaning give the same list.
-std::vector<std::string> words_given(const CLI::App& app,
-                                     const std::function<bool(const std::string& name)>& which);
-
-// Returns the same of all options that were given, except `others`.
-std::vector<std::string> words_given_but(const CLI::App& app,
-                                         std::initializer_list<std::string_view> others);
-
-// Throws OptionError if the option and one of the others are given.
-void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);
 
 // Checks the paths of report files. Throws OptionError.
 void check_reports(const std::optional<std::string>& junit, const std::optional<std::string>& html);
@@ -148,9 +46,6 @@ void resolve_output(std::string& output, const std::string& input, std::optional
 
 // Returns the bytes of "256M", "1GiB" or "67108864".
 std::uint64_t parse_memory(const std::string& text);
-
-std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t min,
-                          std::uint64_t max);
 
 // Replaces names of the library's options by those of the command line. The library's messages have
 // them in backticks: "`quantization.axis` goes with `quantization.automatic`".
@@ -240,8 +135,6 @@ struct ConvertCommand {
   std::string new_folder{};            // must be created for `output`, if not empty
   std::optional<std::string> tensors;  // a selection; all if unset
   std::vector<std::string> exclude;    // selections of tensors to leave out
-  std::optional<std::string> rename_file;
-  std::optional<std::string> names_file;
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;
@@ -376,6 +269,7 @@ struct Invocation {
   GlobalOptions global;
   Command command;
   OptionNames names;
+  std::vector<NamedFile> files;  // that options name
 };
 
 }  // namespace btftool

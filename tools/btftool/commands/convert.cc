@@ -39,33 +39,24 @@ class RunFiles {
  public:
   RunFiles() { written_.push_back({"standard output", "-"}); }
 
-  void writes(const std::string& option, const std::optional<std::string>& path) {
-    if (path) written_.push_back({option + " " + *path, *path});
+  void named(std::span<const NamedFile> files) {
+    for (const auto& [option, path, traits] : files) {
+      const std::string name = option + " " + path;
+      if ((traits & kWrites) != 0) written_.push_back({name, path});
+      if ((traits & kWritesPart) != 0)
+        for (const char* const suffix : {"", ".partial", ".partial-new"})
+          written_.push_back({name + suffix, path + suffix});
+      if ((traits & (kReads | kReadsSet)) != 0) files_.push_back({name, path});
+      if ((traits & kReadsSet) != 0) reads_set(path, {});
+    }
   }
   void writes_output(const std::string& path) {
     written_.push_back({"the output " + path, path, true});
-  }
-  // A part has other names until it is complete.
-  void writes(const std::optional<PartOptions>& part) {
-    if (!part) return;
-    for (const char* const suffix : {"", ".partial", ".partial-new"})
-      writes("--part", part->path + suffix);
-  }
-
-  void reads(const std::string& option, const std::optional<std::string>& path) {
-    if (path) files_.push_back({option + " " + *path, *path});
-  }
-  void reads(const std::shared_ptr<const btf::FileList>& list) {
-    if (list) reads("--files-from", list->path);
   }
   void reads_operand(const std::string& path) { operands_.push_back(path); }
   void reads_operand(const std::string& path, const btf::OpenOptions& open) {
     reads_operand(path);
     reads_set(path, open);
-  }
-  void reads_option_set(const std::string& option, const std::optional<std::string>& path) {
-    reads(option, path);
-    if (path) reads_set(*path, {});
   }
   // Other files of two directories are compared too, if both have them.
   void reads_pairs(const std::string& actual, const std::string& golden,
@@ -119,7 +110,7 @@ class RunFiles {
   };
 
   void reads_engine(const btf::OpenOptions& open) {
-    if (open.engine) reads("the layer list", open.engine->path);
+    if (open.engine) files_.push_back({"the layer list " + open.engine->path, open.engine->path});
   }
 
   void reads_set(const std::string& path, const btf::OpenOptions& open) {
@@ -170,108 +161,67 @@ class RunFiles {
   std::vector<std::function<void(std::vector<std::string>& paths)>> sets_;
 };
 
-// Collects what each command reads and writes. A new option that names a file must be added here;
-// the test `outputs` checks all declared options.
+// Collects the operands that each command reads and writes.
 struct Gather {
   RunFiles& files;
 
   void operator()(const InspectOptions& inspect) const {
     for (const std::string& path : inspect.files) files.reads_operand(path, inspect.open);
-    files.writes("--html", inspect.html);
-    files.writes("--image", inspect.image.path);
   }
-
   void operator()(const ConvertCommand& convert) const {
     for (const std::string& path : convert.inputs) files.reads_operand(path, convert.open);
-    files.reads(convert.listed);
-    files.reads("--rename-file", convert.rename_file);
-    files.reads("--names", convert.names_file);
-    files.writes(convert.part);
     if (!convert.many_outputs) files.writes_output(convert.output);
   }
-
   void operator()(const DiffCommand& diff) const {
-    if (!diff.from_json) {
-      btf::SetDiffOptions options;
-      options.actual = {diff.open_actual, diff.actual_specs};
-      options.golden = {diff.open_golden, diff.golden_specs};
-      files.reads_pairs(diff.actual, diff.golden, options);
-    }
-    files.reads("--from-json", diff.from_json);
-    files.reads("--rules", diff.rules);
-    files.reads("--map", diff.map);
-    files.reads(diff.listed);
-    files.writes("--junit", diff.junit);
-    files.writes("--html", diff.html);
-    files.writes("--image", diff.image.path);
-    files.writes(diff.part);
+    if (diff.from_json) return;
+    btf::SetDiffOptions options;
+    options.actual = {diff.open_actual, diff.actual_specs};
+    options.golden = {diff.open_golden, diff.golden_specs};
+    files.reads_pairs(diff.actual, diff.golden, options);
   }
-
   void operator()(const ValidateOptions& validate) const {
     for (const std::string& path : validate.files) files.reads_operand(path, validate.open);
-    files.reads(validate.listed);
-    files.writes(validate.part);
   }
-
   void operator()(const RepairCommand& repair) const {
     files.reads_operand(repair.input);
     files.writes_output(repair.output);
   }
-
   void operator()(const LayersCommand& layers) const {
-    if (!layers.from_json) {
-      files.reads_operand(layers.actual, layers.open_actual);
-      files.reads_operand(layers.golden, layers.open_golden);
-    }
-    files.reads("--from-json", layers.from_json);
-    files.reads("--map", layers.map);
-    files.reads("--order", layers.order);
-    files.reads(layers.listed);
-    files.reads("--graph", layers.layers.engine);
-    files.reads_option_set("--graph", layers.layers.graph);
-    files.reads_option_set("--actual-graph", layers.layers.actual_graph);
-    files.reads_option_set("--baseline", layers.baseline);
-    files.reads_option_set("--expect-output", layers.expected);
-    files.writes("--junit", layers.junit);
-    files.writes("--html", layers.html);
-    files.writes(layers.part);
+    if (layers.from_json) return;
+    files.reads_operand(layers.actual, layers.open_actual);
+    files.reads_operand(layers.golden, layers.open_golden);
   }
-
   void operator()(const FitCommand& fit) const {
     for (const std::string& path : fit.dumps) files.reads_operand(path, fit.open);
-    files.reads_option_set("--graph", fit.fit.graph);
-    files.writes("--html", fit.html);
-    for (const FitListFile& list : fit.emit) files.writes("--emit", list.path);
-    files.writes(fit.part);
   }
-
   void operator()(const MergeCommand& merge) const {
     for (const std::string& path : merge.parts) files.reads_operand(path);
-    files.writes("--junit", merge.reports.junit);
-    files.writes("--html", merge.reports.html);
-    for (const FitListFile& list : merge.emit) files.writes("--emit", list.path);
   }
-
   void operator()(const CompletionOptions& completion) const {
     for (const std::string& path : completion.files) files.reads_operand(path);
   }
-
-  void operator()(const TypesOptions&) const {}
-  void operator()(const ExplainOptions&) const {}
+  void operator()(const auto&) const {}
 };
 
 }  // namespace
 
-btf::Status check_files_apart(const Command& command, Output& out, const Command* merged) {
+btf::Status check_files_apart(const Command& command, std::span<const NamedFile> named, Output& out,
+                              const Invocation* merged) {
   RunFiles files;
   std::visit(Gather{files}, command);
-  if (merged != nullptr) std::visit(Gather{files}, *merged);
+  files.named(named);
+  if (merged != nullptr) {
+    std::visit(Gather{files}, merged->command);
+    files.named(merged->files);
+  }
   return files.check(out);
 }
 
-std::vector<std::string> reserved_files(const ConvertCommand& convert) {
+std::vector<std::string> reserved_files(const ConvertCommand& convert,
+                                        std::span<const NamedFile> named) {
   RunFiles files;
   Gather{files}(convert);
+  files.named(named);
   return files.other_files();
 }
 
@@ -329,7 +279,7 @@ class Conversion {
     BTF_TRY(folder.status());
     // Checked first, because reading a pipe may take long.
     if (!command_.many_outputs) BTF_TRY(btf::check_output(command_.output));
-    options_.reserved = reserved_files(command_);
+    options_.reserved = reserved_files(command_, context_.files);
     BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
     input_ = &input;
     BTF_TRY(input.check_named_specs());

@@ -126,8 +126,8 @@ class Merge {
 btf::Result<int> run_merge(const Context& context, const MergeCommand& command) {
   BTF_ASSIGN(const btf::Parts parts, btf::Parts::open(command.parts, command.expected));
   BTF_ASSIGN(Invocation merged, command_of(parts.head()));
-  BTF_TRY(check_files_apart(command, context.out, &merged.command));
-  const Context as{context.global, context.out, context.log, merged.names};
+  BTF_TRY(check_files_apart(command, context.files, context.out, &merged));
+  const Context as{context.global, context.out, context.log, merged.names, merged.files};
   return std::visit(Merge(as, parts, command), merged.command);
 }
 

@@ -41,81 +41,53 @@ Footer parse_footer(std::string_view footer) {
   return parts;
 }
 
-DeclaredOption declared(const CLI::Option& option) {
-  DeclaredOption result{.names = {},
-                        .type = {},
-                        .group = option.get_group(),
-                        .help = option.get_description(),
-                        .values = {}};
-  for (const std::string& name : option.get_snames()) result.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) result.names.push_back("--" + name);
-  if (option.get_items_expected_max() > 0) result.type = option.get_type_name();
-  result.values = values_of(result.type);
-  return result;
-}
-
-std::vector<DeclaredOption> options_of(const CLI::App& app) {
-  std::vector<DeclaredOption> options;
-  for (const std::string& group : app.get_groups())
-    for (const CLI::Option* option : app.get_options([&](const CLI::Option* candidate) {
-           return candidate->nonpositional() && candidate->get_group() == group;
-         }))
-      if (!group.empty()) options.push_back(declared(*option));
-  return options;
-}
-
-DeclaredCommand declared_command(const CLI::App& app) {
-  DeclaredCommand command{.name = app.get_name(),
-                          .help = app.get_description(),
-                          .operands = {},
-                          .operands_help = {},
-                          .operand_values = {},
-                          .options = options_of(app),
-                          .footer = app.get_footer()};
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional()) continue;
-    command.operands = option->get_name(true);
-    command.operands_help = option->get_description();
-    command.operand_values = operand_values_of(command.operands);
-  }
-  return command;
+// Short names come first.
+std::vector<std::string> names_of(std::string_view names) {
+  std::vector<std::string> all;
+  for (const bool short_ones : {true, false})
+    for (std::string_view rest = names; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(','), rest.size());
+      std::string_view name = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (name.starts_with('!')) name.remove_prefix(1);
+      if (name.starts_with("--") != short_ones) all.emplace_back(name);
+    }
+  return all;
 }
 
 }  // namespace
 
-Program declared(const CLI::App& app) {
-  const std::string version = app.version();
-  Program program{.name = app.get_name(),
-                  .version = version.substr(0, version.find('\n')),
-                  .help = app.get_description(),
-                  .options = options_of(app),
-                  .commands = {},
-                  .footer = app.get_footer()};
-  for (const CLI::App* command : app.get_subcommands({}))
-    program.commands.push_back(declared_command(*command));
-  return program;
+std::vector<DeclaredOption> declared(std::span<const OptionGroup> groups) {
+  std::vector<DeclaredOption> options;
+  for (const OptionGroup& group : groups)
+    for (const Option& row : group.options) {
+      // Behind the last option of the group, as its options may be in several places.
+      const auto last =
+          std::ranges::find(options.rbegin(), options.rend(), group.title, &DeclaredOption::group);
+      options.insert(last == options.rend() ? options.end() : last.base(),
+                     {.names = names_of(row.names),
+                      .type = row.value.type,
+                      .group = group.title,
+                      .help = row.help,
+                      .values = values_of(row.value.type)});
+    }
+  return options;
+}
+
+DeclaredCommand declared(const CommandTable& table, const OptionGroup& help) {
+  std::vector<OptionGroup> groups{help};
+  groups.insert(groups.end(), table.groups.begin(), table.groups.end());
+  return {.name = table.name,
+          .help = table.help,
+          .operands = table.operands,
+          .operands_help = table.operands_help,
+          .operand_values = operand_values_of(table.operands),
+          .most_used = table.most_used,
+          .options = declared(groups),
+          .footer = table.footer};
 }
 
 namespace {
-
-// The most used options of a command that has many.
-struct CommonOptions {
-  std::string_view command;
-  std::vector<std::string_view> options;
-};
-
-const std::vector<CommonOptions>& common_options() {
-  static const std::vector<CommonOptions> kRows = {
-      {"inspect", {"--tensor", "--stats", "--values", "--slice", "--json"}},
-      {"convert", {"--dtype", "--layout", "--tensor", "--format", "--json"}},
-      {"diff", {"--close", "--rtol", "--atol", "--summary", "--json"}},
-      {"validate", {"--strict", "--nan", "--for", "--all", "--json"}},
-      {"layers", {"--graph", "--compute", "--map", "--html", "--json"}},
-      {"fit", {"--dtype", "--graph", "--emit", "--all", "--json"}},
-      {"merge", {"--expect", "--summary", "--html", "--junit", "--json"}},
-  };
-  return kRows;
-}
 
 // Numbers of columns.
 constexpr std::size_t kMinWidth = 40;   // narrower terminals get longer lines
@@ -178,10 +150,9 @@ std::string groups(std::span<const DeclaredOption> options, std::size_t columns)
 // Returns an empty string for a command that has few options.
 std::string common_options_text(const Program& program, const DeclaredCommand& command,
                                 std::size_t columns) {
-  const auto row = std::ranges::find(common_options(), command.name, &CommonOptions::command);
-  if (row == common_options().end()) return {};
+  if (command.most_used.empty()) return {};
   std::string text = "\nMost used options:\n";
-  for (const std::string_view name : row->options)
+  for (const std::string_view name : words_of(command.most_used))
     text += entry(*std::ranges::find_if(command.options,
                                         [&](const DeclaredOption& option) {
                                           return std::ranges::find(option.names, name) !=

@@ -1,11 +1,13 @@
-// The declared options as data, and the help and man pages that are made of them.
+// The options of the tables as the help shows them, and the help and man pages.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "help/options.h"
 
 namespace btftool {
 
@@ -45,6 +47,7 @@ struct DeclaredCommand {
   std::string operands;  // "ACTUAL GOLDEN"
   std::string operands_help;
   Values operand_values;
+  std::string_view most_used;
   std::vector<DeclaredOption> options;
   std::string footer;
 };
@@ -64,7 +67,9 @@ Values values_of(const std::string& type);
 // The same for operands, which are files if nothing else is known.
 Values operand_values_of(const std::string& operands);
 
-Program declared(const CLI::App& app);
+// Returns the options in the order of the help: groups in the order in which they begin.
+std::vector<DeclaredOption> declared(std::span<const OptionGroup> groups);
+DeclaredCommand declared(const CommandTable& table, const OptionGroup& help);
 
 // Returns the help of a command, or of the program if `command` is empty. Unless `all` is set, only
 // the most used options of the command are listed.

@@ -191,6 +191,7 @@ struct Context {
   Output& out;
   Log& log;
   const OptionNames& names;
+  const std::vector<NamedFile>& files;  // that options name
 };
 
 }  // namespace btftool

@@ -8,7 +8,7 @@
 #include "btf/report.h"
 #include "btf/try.h"
 #include "cli/arguments.h"
-#include "cli/diff.h"
+#include "cli/rows.h"
 #include "io/text.h"
 #include "report/text/json.h"
 #include "reports/diff.h"
