@@ -16,6 +16,7 @@
 #include "btf/try.h"
 #include "btf/validate.h"
 #include "capi/support.h"
+#include "core/errors.h"
 
 namespace btf::capi {
 namespace {
@@ -26,8 +27,8 @@ Result<ReadOptions> read_options(const btf_read_options* from) {
   if (options.region_rank == 0 && (options.begin || options.end || options.step))
     return wrong("begin, end or step is given without region_rank");
   if (options.region_rank > kMaxRank)
-    return wrong("region_rank is " + std::to_string(options.region_rank) +
-                 ", but tensors have at most " + std::to_string(kMaxRank) + " dims");
+    return wrong(concat("region_rank is ", options.region_rank, ", but tensors have at most ",
+                        kMaxRank, " dims"));
   read.region.resize(options.region_rank);
   for (std::size_t d = 0; d < options.region_rank; ++d) {
     DimRange& range = read.region[d];
@@ -57,8 +58,7 @@ Result<Request> request(btf_file& file, std::uint64_t index, const btf_read_opti
 Status read(btf_file& file, const Request& what, void* buffer, std::uint64_t bytes,
             btf_loss* loss) {
   if (bytes < what.bytes())
-    return wrong("the buffer has " + std::to_string(bytes) + " bytes, but " +
-                 std::to_string(what.bytes()) + " are needed");
+    return wrong(concat("the buffer has ", bytes, " bytes, but ", what.bytes(), " are needed"));
   if (buffer == nullptr && what.bytes() > 0) return null_argument("buffer");
   if (reinterpret_cast<std::uintptr_t>(buffer) % info(what.shape.dtype).buffer_bytes() != 0)
     return wrong("the buffer is not aligned to its elements");
@@ -72,8 +72,8 @@ Status read(btf_file& file, const Request& what, void* buffer, std::uint64_t byt
 Status copy_strides(const StridedLayout& storage, std::uint64_t* strides, std::size_t capacity) {
   if (storage.split) return fail(ErrorCode::unsupported, "a layout with blocks has no strides");
   if (capacity < storage.strides.size())
-    return wrong("the capacity is " + std::to_string(capacity) + " strides, but there are " +
-                 std::to_string(storage.strides.size()));
+    return wrong(
+        concat("the capacity is ", capacity, " strides, but there are ", storage.strides.size()));
   if (strides == nullptr && !storage.strides.empty()) return null_argument("strides");
   std::ranges::copy(storage.strides, strides);
   return {};
@@ -95,8 +95,8 @@ Result<std::uint64_t> find(btf_file& file, const std::string& name) {
   };
   if (first == last) return about("there is no tensor '" + name + "'");
   if (std::next(first) != last)
-    return about("tensors " + std::to_string(first->second) + " and " +
-                 std::to_string(std::next(first)->second) + " are called '" + name + "'");
+    return about(concat("tensors ", first->second, " and ", std::next(first)->second,
+                        " are called '", name, "'"));
   return first->second;
 }
 
@@ -117,8 +117,7 @@ btf_status read_managed(btf_file* file, std::uint64_t index, const btf_read_opti
 Status check_member(const btf_set& set, std::uint64_t member) {
   const std::uint64_t count = set.set.member_count();
   if (member < count) return {};
-  return wrong("there is no member " + std::to_string(member) + ", the set has " +
-               std::to_string(count));
+  return wrong(concat("there is no member ", member, ", the set has ", count));
 }
 
 Result<ConvertOptions> convert_options(const btf_convert_options* from) {

@@ -8,6 +8,7 @@
 #include "btf/report.h"
 #include "btf/try.h"
 #include "capi/support.h"
+#include "core/errors.h"
 #include "report/layers/story.h"
 
 struct btf_layers {
@@ -158,8 +159,7 @@ btf_status btf_layer(btf_layers* layers, uint64_t index, btf_layer_info* info) {
     if (info == nullptr) return null_argument("info");
     const std::uint64_t count = layers->run.report.layers.size();
     if (index >= count)
-      return wrong("there is no layer " + std::to_string(index) + ", the report has " +
-                   std::to_string(count));
+      return wrong(btf::concat("there is no layer ", index, ", the report has ", count));
     const btf::Layer& layer = layers->run.report.layers[index];
     std::vector<btf_hint>& hints = layers->hints[index];
     if (hints.empty())

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "btf/try.h"
+#include "core/errors.h"
 
 namespace btf::capi {
 namespace {
@@ -14,8 +15,8 @@ Result<Dims> strides_of(const btf_array& array) {
   Dims strides;
   for (std::uint64_t d = 0; d < array.rank; ++d) {
     if (array.strides[d] < 0)
-      return fail(ErrorCode::unsupported, "stride " + std::to_string(array.strides[d]) +
-                                              " of dim " + std::to_string(d) + " is negative");
+      return fail(ErrorCode::unsupported, "stride ", array.strides[d], " of dim ", d,
+                  " is negative");
     strides.push_back(static_cast<std::uint64_t>(array.strides[d]));
   }
   return strides;
@@ -24,9 +25,8 @@ Result<Dims> strides_of(const btf_array& array) {
 // Checks the rank before dims and strides are read: they must have as many numbers.
 Result<StridedLayout> storage_of(const btf_array& array, Layout layout, DType dtype) {
   if (array.rank > kMaxRank)
-    return fail(ErrorCode::unsupported, "the array has rank " + std::to_string(array.rank) +
-                                            ", but tensors have at most " +
-                                            std::to_string(kMaxRank));
+    return fail(ErrorCode::unsupported, "the array has rank ", array.rank,
+                ", but tensors have at most ", kMaxRank);
   if (array.rank > 0 && array.dims == nullptr) return null_argument("dims");
   const std::span<const std::uint64_t> dims(array.dims, array.rank);
   if (array.strides == nullptr) return resolve(layout, dims, dtype);
@@ -49,8 +49,7 @@ Result<Array> array_of(const btf_array* from) {
   BTF_ASSIGN(StridedLayout storage, storage_of(array, layout, dtype));
   const std::uint64_t bytes = storage_bytes(storage, dtype);
   if (array.bytes < bytes)
-    return wrong("the array has " + std::to_string(array.bytes) + " bytes, but its dims need " +
-                 std::to_string(bytes));
+    return wrong(concat("the array has ", array.bytes, " bytes, but its dims need ", bytes));
   if (array.data == nullptr && bytes > 0) return wrong("the array has no data");
   if (reinterpret_cast<std::uintptr_t>(array.data) % info(dtype).buffer_bytes() != 0)
     return wrong("the data is not aligned to its elements");
@@ -148,7 +147,7 @@ Result<std::optional<GivenScale>> scale_of(const btf_scale* from) {
   if (scale.count == 0 || scale.scales == nullptr) return wrong("the scale has no numbers");
   GivenScale all;
   if (scale.count > 1) {
-    if (scale.axis > UINT32_MAX) return wrong("there is no dim " + std::to_string(scale.axis));
+    if (scale.axis > UINT32_MAX) return wrong(concat("there is no dim ", scale.axis));
     all.axis = static_cast<std::uint32_t>(scale.axis);
   }
   all.scales.assign(scale.scales, scale.scales + scale.count);

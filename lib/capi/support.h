@@ -28,6 +28,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "btf/write.h"
+#include "core/errors.h"
 #include "core/names.h"
 
 namespace btf::capi {
@@ -85,8 +86,8 @@ Result<std::size_t> size_of(const Struct& from) {
   const std::size_t size = from.size;
   if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
   if (size > kLargestStruct || size % alignof(std::size_t) != 0)
-    return wrong("the size of a structure is " + std::to_string(size) +
-                 ", but must be its sizeof, " + "as " + std::to_string(sizeof(Struct)) + " here");
+    return wrong(concat("the size of a structure is ", size, ", but must be its sizeof, ", "as ",
+                        sizeof(Struct), " here"));
   return size;
 }
 

@@ -21,6 +21,7 @@
 #include "btf/try.h"
 #include "convert/file_conversion.h"
 #include "convert/quantize/scale_links.h"
+#include "core/errors.h"
 #include "core/names.h"
 #include "formats/format_table.h"
 #include "formats/io/file_names.h"
@@ -384,9 +385,8 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
   BTF_TRY(check_recipient(options, row));
   if (options.compression &&
       (*options.compression < kMinCompression || *options.compression > kGreatestCompression))
-    return wrong("`compression` takes a number from " + std::to_string(kMinCompression) + " to " +
-                 std::to_string(kGreatestCompression) + ", not '" +
-                 std::to_string(*options.compression) + "'");
+    return wrong(concat("`compression` takes a number from ", kMinCompression, " to ",
+                        kGreatestCompression, ", not '", *options.compression, "'"));
   return {};
 }
 

@@ -24,6 +24,7 @@
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scales.h"
 #include "convert/tensor/target.h"
+#include "core/errors.h"
 #include "core/names.h"
 #include "elements/cast.h"
 #include "formats/format_table.h"
@@ -144,10 +145,8 @@ Status check(const std::optional<LossLimit>& limit, std::uint64_t count, std::ui
   if (!limit) return {};
   const double share = 100 * static_cast<double>(count) / static_cast<double>(elements);
   if ((limit->percent ? share : static_cast<double>(count)) <= limit->most || count == 0) return {};
-  return fail(ErrorCode::refused, std::to_string(count) + " of " + std::to_string(elements) +
-                                      " elements (" + short_text(share) + " %) " + what +
-                                      ", the limit is " + number_text(limit->most) +
-                                      (limit->percent ? " %" : ""));
+  return fail(ErrorCode::refused, count, " of ", elements, " elements (", short_text(share), " %) ",
+              what, ", the limit is ", number_text(limit->most), limit->percent ? " %" : "");
 }
 
 // An error if a tensor lost more than the limits allow.
@@ -202,8 +201,8 @@ class SetScaleReader {
 
   static Status check_one_tensor(const TensorFile& file) {
     if (file.tensor_count() == 1) return {};
-    return refuse_scaling("has " + std::to_string(file.tensor_count()) +
-                          " tensors; a file of scales must have exactly one");
+    return refuse_scaling(
+        concat("has ", file.tensor_count(), " tensors; a file of scales must have exactly one"));
   }
 
   Result<GivenScale> read_scales(const TensorFile& file, const TensorInfo& codes) const {
@@ -228,8 +227,8 @@ class SetScaleReader {
     const StoredScales stored(file, codes, &only_tensor(), execution_);
     BTF_ASSIGN(const std::optional<TensorInfo> record, stored.find(ScaleRole::zero_point));
     if (!record || !is_integer(*record->dtype) || record->storage->elements() != scales)
-      return refuse_scaling("is named like the zero points, but does not hold " +
-                            std::to_string(scales) + (scales == 1 ? " integer" : " integers"));
+      return refuse_scaling(concat("is named like the zero points, but does not hold ", scales,
+                                   scales == 1 ? " integer" : " integers"));
     return stored.read_zero_points(*record);
   }
 
@@ -349,9 +348,8 @@ Status FileConversion::measure() {
   }
   if (!options_.drop_names) describe_tensors();
   if (!options_.names || options_.names->size() == work_.size()) return {};
-  return fail(ErrorCode::invalid_argument, std::to_string(options_.names->size()) +
-                                               " names are given for " +
-                                               std::to_string(work_.size()) + " tensors");
+  return fail(ErrorCode::invalid_argument, options_.names->size(), " names are given for ",
+              work_.size(), " tensors");
 }
 
 Result<FileAttributes> usable_attributes(const TensorFile& file) {

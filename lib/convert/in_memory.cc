@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "btf/write.h"
 #include "convert/tensor/target.h"
+#include "core/errors.h"
 #include "core/layout.h"
 #include "elements/cast.h"
 #include "elements/elements.h"
@@ -27,14 +28,13 @@ Result<std::shared_ptr<std::byte>> allocate(std::uint64_t bytes) {
   if (bytes == 0) return nullptr;
   void* memory = ::operator new(bytes, kAlignment, std::nothrow);
   if (memory == nullptr)
-    return system_failure(ErrorCode::no_space, ENOMEM,
-                          "no memory for " + std::to_string(bytes) + " bytes");
+    return system_failure(ErrorCode::no_space, ENOMEM, concat("no memory for ", bytes, " bytes"));
   return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
                                     [](std::byte* at) { ::operator delete(at, kAlignment); });
 }
 
 std::unexpected<Error> bad_range(std::size_t dim, const std::string& what) {
-  return fail(ErrorCode::invalid_argument, "region, dim " + std::to_string(dim) + ": " + what);
+  return fail(ErrorCode::invalid_argument, "region, dim ", dim, ": ", what);
 }
 
 Result<SliceRange> slice_range(const DimRange& range, std::size_t dim, std::uint64_t size) {
@@ -42,11 +42,8 @@ Result<SliceRange> slice_range(const DimRange& range, std::size_t dim, std::uint
   const std::uint64_t end = range.end.value_or(size);
   if (range.step == 0) return bad_range(dim, "the step is 0");
   if (range.begin > end)
-    return bad_range(
-        dim, "begin " + std::to_string(range.begin) + " is beyond end " + std::to_string(end));
-  if (end > size)
-    return bad_range(dim,
-                     "end " + std::to_string(end) + " is beyond its size " + std::to_string(size));
+    return bad_range(dim, concat("begin ", range.begin, " is beyond end ", end));
+  if (end > size) return bad_range(dim, concat("end ", end, " is beyond its size ", size));
   if (size > kMaxSize) return bad_range(dim, "a size of 2^63 and more is not supported");
   return SliceRange{static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(end),
                     static_cast<std::int64_t>(std::min(range.step, kMaxSize))};
@@ -55,9 +52,8 @@ Result<SliceRange> slice_range(const DimRange& range, std::size_t dim, std::uint
 Result<std::vector<Edit>> region_edits(const Dims& dims, const std::vector<DimRange>& region) {
   if (region.empty()) return std::vector<Edit>();
   if (region.size() != dims.size())
-    return fail(ErrorCode::invalid_argument, "the region has " + std::to_string(region.size()) +
-                                                 " dims, the tensor has rank " +
-                                                 std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument, "the region has ", region.size(),
+                " dims, the tensor has rank ", dims.size());
   Slice slice;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     BTF_ASSIGN(const SliceRange range, slice_range(region[d], d, dims[d]));

@@ -14,6 +14,7 @@
 #include "btf/error.h"
 #include "btf/try.h"
 #include "core/dtype.h"
+#include "core/errors.h"
 #include "core/layout.h"
 #include "core/numbers.h"
 
@@ -52,8 +53,8 @@ Result<DType> dtype_of(const dlpack::DLDataType& type) {
     if (row.bits == type.bits) return row.dtype;
     known = true;
   }
-  const std::string code = "type code " + std::to_string(type.code);
-  if (known) return dlpack_unsupported(code + " with " + std::to_string(type.bits) + " bits");
+  const std::string code = concat("type code ", type.code);
+  if (known) return dlpack_unsupported(concat(code, " with ", type.bits, " bits"));
   return dlpack_unsupported(code + " is not a dtype of this library");
 }
 
@@ -61,21 +62,20 @@ Result<DType> dtype_of(const dlpack::DLDataType& type) {
 Status check_device(const dlpack::DLDevice& device) {
   constexpr std::array kHost{dlpack::kDLCPU, dlpack::kDLCUDAHost, dlpack::kDLROCMHost};
   if (std::ranges::find(kHost, device.device_type) != kHost.end()) return {};
-  return dlpack_unsupported("the tensor is on a device of type " +
-                            std::to_string(device.device_type) + ", not in the CPU's memory");
+  return dlpack_unsupported(concat("the tensor is on a device of type ", device.device_type,
+                                   ", not in the CPU's memory"));
 }
 
 Result<Dims> dims_of(const DLTensor& tensor) {
-  if (tensor.ndim < 0) return wrong("a rank of " + std::to_string(tensor.ndim));
+  if (tensor.ndim < 0) return wrong(concat("a rank of ", tensor.ndim));
   if (tensor.ndim > static_cast<std::int32_t>(kMaxRank))
-    return dlpack_unsupported("the tensor has rank " + std::to_string(tensor.ndim) +
-                              ", but tensors have at most " + std::to_string(kMaxRank));
+    return dlpack_unsupported(
+        concat("the tensor has rank ", tensor.ndim, ", but tensors have at most ", kMaxRank));
   if (tensor.ndim > 0 && tensor.shape == nullptr)
-    return wrong("no shape for rank " + std::to_string(tensor.ndim));
+    return wrong(concat("no shape for rank ", tensor.ndim));
   Dims dims;
   for (std::int32_t d = 0; d < tensor.ndim; ++d) {
-    if (tensor.shape[d] < 0)
-      return wrong("dim " + std::to_string(d) + " is " + std::to_string(tensor.shape[d]));
+    if (tensor.shape[d] < 0) return wrong(concat("dim ", d, " is ", tensor.shape[d]));
     dims.push_back(static_cast<std::uint64_t>(tensor.shape[d]));
   }
   return dims;
@@ -89,8 +89,8 @@ Result<Dims> strides_of(const DLTensor& tensor, const Dims& dims) {
     Checked stride = packed;
     if (tensor.strides != nullptr) {
       if (tensor.strides[d] < 0)
-        return dlpack_unsupported("stride " + std::to_string(tensor.strides[d]) + " of dim " +
-                                  std::to_string(d) + " is negative");
+        return dlpack_unsupported(
+            concat("stride ", tensor.strides[d], " of dim ", d, " is negative"));
       stride = checked_mul(static_cast<std::uint64_t>(tensor.strides[d]), tensor.dtype.lanes);
     }
     if (!stride) return wrong("the strides do not fit 64 bits");
@@ -102,15 +102,14 @@ Result<Dims> strides_of(const DLTensor& tensor, const Dims& dims) {
 
 Result<std::byte*> address_of(const DLTensor& tensor, std::uint64_t bytes, DType dtype) {
   if (bytes == 0) return nullptr;
-  if (tensor.data == nullptr) return wrong("no data for " + std::to_string(bytes) + " bytes");
+  if (tensor.data == nullptr) return wrong(concat("no data for ", bytes, " bytes"));
   const auto base = reinterpret_cast<std::uintptr_t>(tensor.data);
   const Checked first = checked_add(base, tensor.byte_offset);
   if (!first || !checked_add(first, bytes))
     return wrong("byte_offset and size go beyond the end of memory");
   const std::uint64_t element = info(dtype).buffer_bytes();
   if (*first % element != 0)
-    return dlpack_unsupported("the elements are not aligned to their " + std::to_string(element) +
-                              " bytes");
+    return dlpack_unsupported(concat("the elements are not aligned to their ", element, " bytes"));
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
@@ -168,11 +167,11 @@ Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
   if (tensor == nullptr) return wrong("no tensor");
   // With another major version, only the deleter may be used.
   if (tensor->version.major != dlpack::kMajorVersion)
-    return dlpack_unsupported("a tensor of major version " + std::to_string(tensor->version.major));
+    return dlpack_unsupported(concat("a tensor of major version ", tensor->version.major));
   const DLTensor& inner = tensor->dl_tensor;
   if ((tensor->flags & dlpack::kFlagSubbytePadded) != 0 && inner.dtype.bits < 8)
-    return dlpack_unsupported("elements of " + std::to_string(inner.dtype.bits) +
-                              " bits in a byte each; only packed ones are supported");
+    return dlpack_unsupported(concat("elements of ", inner.dtype.bits,
+                                     " bits in a byte each; only packed ones are supported"));
   BTF_ASSIGN(MutableTensorView view, from_dlpack(inner));
   return take_ownership(std::move(view), tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
 }
@@ -207,8 +206,7 @@ Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
     const std::uint64_t lanes = storage.split->lanes;
     const bool as_lanes = form == LaneForm::lanes;
     if (lanes > std::numeric_limits<std::uint16_t>::max() || storage.split->lane_stride != 1)
-      return dlpack_unsupported("elements in blocks of " + std::to_string(lanes) +
-                                " cannot be described");
+      return dlpack_unsupported(concat("elements in blocks of ", lanes, " cannot be described"));
     for (const StorageAxis& axis : storage.axes) {
       if (axis.part == AxisPart::lanes) continue;
       if (as_lanes && axis.stride % lanes != 0)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 
 namespace btf {
@@ -43,14 +44,13 @@ SlicedDim apply(const SliceRange& range, std::uint64_t size) {
 Result<EditStep> step_of(const Permute& permute, const Dims& dims) {
   const std::vector<std::uint32_t>& order = permute.order;
   if (order.size() != dims.size())
-    return refuse("permute names " + std::to_string(order.size()) +
-                  " dims, but the tensor has rank " + std::to_string(dims.size()));
+    return refuse(
+        concat("permute names ", order.size(), " dims, but the tensor has rank ", dims.size()));
   std::vector<bool> seen(dims.size());
   EditStep step{EditStep::Order{order}, dims, Dims(dims.size())};
   for (std::size_t d = 0; d < order.size(); ++d) {
     if (order[d] >= dims.size() || seen[order[d]])
-      return refuse("permute must name every dim from 0 to " + std::to_string(dims.size() - 1) +
-                    " once");
+      return refuse(concat("permute must name every dim from 0 to ", dims.size() - 1, " once"));
     seen[order[d]] = true;
     step.to[d] = dims[order[d]];
   }
@@ -73,12 +73,12 @@ Result<EditStep> step_of(const Squeeze& squeeze, const Dims& dims) {
   for (const std::int64_t number : squeeze.dims) {
     const auto dim = resolve_index(number, dims.size());
     if (!dim)
-      return refuse("squeeze names dim " + std::to_string(number) + ", but the tensor has rank " +
-                    std::to_string(dims.size()));
+      return refuse(
+          concat("squeeze names dim ", number, ", but the tensor has rank ", dims.size()));
     if (dims[*dim] != 1)
-      return refuse("squeeze removes dims of size 1, but dim " + std::to_string(number) +
-                    " has size " + std::to_string(dims[*dim]));
-    if (dropped[*dim]) return refuse("squeeze names dim " + std::to_string(number) + " twice");
+      return refuse(
+          concat("squeeze removes dims of size 1, but dim ", number, " has size ", dims[*dim]));
+    if (dropped[*dim]) return refuse(concat("squeeze names dim ", number, " twice"));
     dropped[*dim] = true;
   }
   EditStep step{EditStep::Shape{}, dims, {}};
@@ -90,8 +90,8 @@ Result<EditStep> step_of(const Squeeze& squeeze, const Dims& dims) {
 Result<EditStep> step_of(const Unsqueeze& unsqueeze, const Dims& dims) {
   const auto dim = resolve_index(unsqueeze.dim, dims.size() + 1);
   if (!dim)
-    return refuse("unsqueeze names dim " + std::to_string(unsqueeze.dim) +
-                  ", but the result has rank " + std::to_string(dims.size() + 1));
+    return refuse(concat("unsqueeze names dim ", unsqueeze.dim, ", but the result has rank ",
+                         dims.size() + 1));
   EditStep step{EditStep::Shape{}, dims, dims};
   step.to.insert(step.to.begin() + static_cast<std::ptrdiff_t>(*dim), 1);
   return step;
@@ -99,8 +99,7 @@ Result<EditStep> step_of(const Unsqueeze& unsqueeze, const Dims& dims) {
 
 std::unexpected<Error> wrong_count(const Reshape& reshape, const Dims& dims) {
   std::string wanted;
-  for (const std::int64_t dim : reshape.dims)
-    wanted += (wanted.empty() ? "" : ", ") + std::to_string(dim);
+  for (const std::int64_t dim : reshape.dims) wanted += concat(wanted.empty() ? "" : ", ", dim);
   return refuse("reshape to [" + wanted + "] does not keep the number of elements of " +
                 dims_text(dims));
 }
@@ -110,7 +109,7 @@ Result<EditStep> step_of(const Reshape& reshape, const Dims& dims) {
   std::optional<std::size_t> open;
   for (std::size_t d = 0; d < reshape.dims.size(); ++d) {
     if (reshape.dims[d] < -1)
-      return refuse("reshape takes sizes and one -1, not " + std::to_string(reshape.dims[d]));
+      return refuse(concat("reshape takes sizes and one -1, not ", reshape.dims[d]));
     if (reshape.dims[d] >= 0) {
       step.to[d] = magnitude(reshape.dims[d]);
       continue;
@@ -187,8 +186,8 @@ Result<EditChain> EditChain::make(const Dims& dims, std::span<const Edit> edits)
     BTF_ASSIGN(EditStep step, std::visit([&](const auto& one) { return step_of(one, at); }, edit));
     const std::string_view name = std::visit([](const auto& one) { return name_of(one); }, edit);
     if (step.to.size() > kMaxRank)
-      return refuse(std::string(name) + " would make " + std::to_string(step.to.size()) +
-                    " dims, but a tensor has at most " + std::to_string(kMaxRank));
+      return refuse(concat(name, " would make ", step.to.size(), " dims, but a tensor has at most ",
+                           kMaxRank));
     if (!element_count(step.to))
       return refuse("the product of the dims " + dims_text(step.to) + " does not fit 64 bits");
     if (!changes(step)) continue;
@@ -218,8 +217,8 @@ Result<Dims> edited_dims(const Dims& dims, std::span<const Edit> edits) {
 
 Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dims& dims) {
   if (slice.parts.size() > dims.size())
-    return refuse("the slice has " + std::to_string(slice.parts.size()) +
-                  " parts, but the tensor has rank " + std::to_string(dims.size()));
+    return refuse(concat("the slice has ", slice.parts.size(), " parts, but the tensor has rank ",
+                         dims.size()));
   std::vector<SlicedDim> sliced;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const SlicePart part = d < slice.parts.size() ? slice.parts[d] : SliceRange{};
@@ -231,8 +230,7 @@ Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dims& dims)
     const std::int64_t number = std::get<std::int64_t>(part);
     const auto index = resolve_index(number, dims[d]);
     if (!index)
-      return refuse("'" + std::to_string(number) + "' is not an index into dim " +
-                    std::to_string(d) + " of size " + std::to_string(dims[d]));
+      return refuse(concat("'", number, "' is not an index into dim ", d, " of size ", dims[d]));
     sliced.push_back({.start = *index, .step = 1, .count = 1, .keep = false});
   }
   return sliced;

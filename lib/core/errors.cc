@@ -38,7 +38,7 @@ Error Error::in_file(std::string_view path) const {
 
 std::string Error::text() const {
   std::string text = file.empty() ? "" : file + ": ";
-  if (tensor) text += "tensor " + std::to_string(*tensor) + ": ";
+  if (tensor) text += concat("tensor ", *tensor, ": ");
   return text + message;
 }
 

@@ -11,6 +11,7 @@
 #include "btf/did_you_mean.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -163,8 +164,8 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
                   const DTypeInfo& dtype) {
   if (!row.dense()) return fail(ErrorCode::unsupported, "COO is not a dense layout");
   if (dims.size() < row.min_rank)
-    return misfit("layout-rank", name_of(row) + " needs rank " + std::to_string(row.min_rank) +
-                                     " or more, found rank " + std::to_string(dims.size()));
+    return misfit("layout-rank", concat(name_of(row), " needs rank ", row.min_rank,
+                                        " or more, found rank ", dims.size()));
   if (dtype.half_byte() && row.layout != Layout::linear)
     return misfit("layout-dtype", "4-bit types are stored in kLINEAR only, not " +
                                       std::string(dtype.name) + " in " + name_of(row));
@@ -176,7 +177,7 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
     const std::uint64_t channels = dims[dims.size() - row.vector_dim];
     if (channels != 1 && channels != 3 && channels != 4)
       return misfit("layout-channels",
-                    name_of(row) + " needs C of 1, 3 or 4, found " + std::to_string(channels));
+                    concat(name_of(row), " needs C of 1, 3 or 4, found ", channels));
   }
   return {};
 }
@@ -185,8 +186,7 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
 
 std::string dims_text(std::span<const std::uint64_t> dims) {
   std::string text = "[";
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    text += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
+  for (std::size_t d = 0; d < dims.size(); ++d) text += concat(d == 0 ? "" : ", ", dims[d]);
   return text + "]";
 }
 
@@ -241,16 +241,16 @@ std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std
   constexpr std::string_view kChw = "CHW";
   const LayoutSpec& row = spec(layout);
   if (row.most_dims != 0 && dims.size() > row.most_dims)
-    return "a TensorRT tensor has at most " + std::to_string(row.most_dims) +
-           " dims, but this one has " + std::to_string(dims.size());
+    return concat("a TensorRT tensor has at most ", row.most_dims, " dims, but this one has ",
+                  dims.size());
   if (row.most_chw == 0) return std::nullopt;
   // A tensor without elements is well-formed; a device never gets it.
   if (std::ranges::find(dims, std::uint64_t{0}) != dims.end()) return std::nullopt;
   for (std::size_t d = 0; d < kChw.size(); ++d) {
     const std::uint64_t extent = dims[dims.size() - kChw.size() + d];
     if (extent <= row.most_chw) continue;
-    return "a DLA takes " + name_of(row) + " with C, H and W from 1 to " +
-           std::to_string(row.most_chw) + ", but " + kChw[d] + " is " + std::to_string(extent);
+    return concat("a DLA takes ", name_of(row), " with C, H and W from 1 to ", row.most_chw,
+                  ", but ", kChw[d], " is ", extent);
   }
   return std::nullopt;
 }
@@ -404,10 +404,9 @@ Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dt
   auto storage = of_axes(std::move(dims), std::move(axes), dtype);
   if (!storage) return too_large();
   if (const auto overlap = find_overlap(*storage))
-    return fail(ErrorCode::invalid_argument,
-                "elements would overlap: the stride of dim " + std::to_string(overlap->axis->dim) +
-                    " is " + std::to_string(overlap->axis->stride) +
-                    " elements, but the dims inside it span " + std::to_string(overlap->inside));
+    return fail(ErrorCode::invalid_argument, "elements would overlap: the stride of dim ",
+                overlap->axis->dim, " is ", overlap->axis->stride,
+                " elements, but the dims inside it span ", overlap->inside);
   return *std::move(storage);
 }
 
@@ -418,8 +417,7 @@ Result<StridedLayout> resolve_strides(std::span<const std::uint64_t> dims,
                                                  dims_text(dims) + " does not fit 64 bits");
   };
   if (strides.size() != dims.size())
-    return fail(ErrorCode::invalid_argument, std::to_string(strides.size()) + " strides for rank " +
-                                                 std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument, strides.size(), " strides for rank ", dims.size());
   const Checked count = element_count(dims);
   if (!count) return too_large_for("product");
   if (*count == 0) return resolve(Layout::linear, dims, dtype);
@@ -461,9 +459,8 @@ Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
     }
     if (axis->stride % unit != 0)
       return fail(ErrorCode::unsupported,
-                  std::string("to be written, strides must be multiples of one another; ") +
-                      std::to_string(axis->stride) + " is not a multiple of " +
-                      std::to_string(unit));
+                  "to be written, strides must be multiples of one another; ", axis->stride,
+                  " is not a multiple of ", unit);
     if (inner == nullptr && axis->stride != 1)
       return fail(ErrorCode::unsupported, "to be written, one dim must have a stride of 1 element");
     if (inner != nullptr && inner->extent != axis->stride / unit) {
@@ -483,9 +480,8 @@ Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
 
 Status check_buffer(std::size_t bytes, const StridedLayout& storage, DType dtype) {
   if (bytes >= storage_bytes(storage, dtype)) return {};
-  return fail(ErrorCode::invalid_argument, "the buffer has " + std::to_string(bytes) +
-                                               " bytes, but its layout needs " +
-                                               std::to_string(storage_bytes(storage, dtype)));
+  return fail(ErrorCode::invalid_argument, "the buffer has ", bytes,
+              " bytes, but its layout needs ", storage_bytes(storage, dtype));
 }
 
 }  // namespace btf

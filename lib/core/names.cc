@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "btf/did_you_mean.h"
+#include "core/errors.h"
 
 namespace btf {
 namespace {
@@ -112,7 +113,7 @@ constexpr auto kNames = [] {
 }();
 
 std::string coded(std::string_view name, std::uint8_t code) {
-  const std::string number = "code " + std::to_string(code);
+  const std::string number = concat("code ", code);
   return name.empty() ? number : std::string(name) + " (" + number + ")";
 }
 
@@ -138,10 +139,9 @@ std::optional<Objection> layout_objection(const RecipientRow& row, std::uint8_t 
   const LayoutSpec* const layout = find_layout(layout_code);
   if (layout != nullptr && layout->layout == Layout::coo) {
     if (layout_code == row.coo_code) return std::nullopt;
-    return Objection{row.other_coo_code.code, std::string(row.title) + " numbers COO " +
-                                                  std::to_string(row.coo_code) + ", not " +
-                                                  std::to_string(layout_code) + ": " +
-                                                  std::string(row.other_coo_code.consequence)};
+    return Objection{row.other_coo_code.code,
+                     concat(row.title, " numbers COO ", row.coo_code, ", not ", layout_code, ": ",
+                            row.other_coo_code.consequence)};
   }
   if (layout != nullptr && std::ranges::find(row.layouts, layout->layout) != row.layouts.end())
     return std::nullopt;
@@ -153,10 +153,9 @@ std::optional<Objection> layout_objection(const RecipientRow& row, std::uint8_t 
 
 std::optional<Objection> offset_objection(const RecipientRow& row, std::uint64_t offset) {
   if (offset % row.alignment == 0) return std::nullopt;
-  return Objection{row.misaligned.code, std::string(row.title) + " needs records at multiples of " +
-                                            std::to_string(row.alignment) + ", not at " +
-                                            std::to_string(offset) + ": " +
-                                            std::string(row.misaligned.consequence)};
+  return Objection{row.misaligned.code,
+                   concat(row.title, " needs records at multiples of ", row.alignment, ", not at ",
+                          offset, ": ", row.misaligned.consequence)};
 }
 
 std::optional<Objection> format_objection(const RecipientRow& row, std::string_view format,

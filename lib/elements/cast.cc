@@ -11,6 +11,7 @@
 
 #include "btf/dtype.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 #include "core/resources.h"
 #include "formats/io/output.h"
@@ -198,8 +199,8 @@ class ShufflingSink final : public ByteSink {
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset != next_ + gathered_ || bytes.size() > end_ - offset)
       return fail(ErrorCode::unsupported,
-                  "shuffled elements must be written front to back, but byte " +
-                      std::to_string(offset) + " is not the next one");
+                  "shuffled elements must be written front to back, but byte ", offset,
+                  " is not the next one");
     while (!bytes.empty()) {
       const std::uint64_t block = std::min(block_, end_ - next_);
       const auto some = bytes.first(std::min<std::uint64_t>(bytes.size(), block - gathered_));

@@ -13,6 +13,7 @@
 
 #include "btf/file.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "core/resources.h"
@@ -170,10 +171,8 @@ std::unexpected<Error> CooKeys::out_of_range() const {
   }
   const std::uint64_t position = position_ + valid_;
   const std::uint64_t at = parts_.indices_offset + (position * dims_.size() + d) * wire::kWord;
-  return malformed("coo-index-out-of-range", at,
-                   "COO entry " + std::to_string(position) + " has index " + std::to_string(index) +
-                       " in dim " + std::to_string(d) + " of size " + std::to_string(dims_[d]) +
-                       " (byte " + std::to_string(at) + ")");
+  return malformed("coo-index-out-of-range", at, "COO entry ", position, " has index ", index,
+                   " in dim ", d, " of size ", dims_[d], " (byte ", at, ")");
 }
 
 // A function object, so that sorting can inline it.

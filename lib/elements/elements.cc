@@ -12,6 +12,7 @@
 
 #include "btf/read.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 #include "elements/cast.h"
 #include "elements/coo_record.h"
@@ -23,14 +24,12 @@ namespace {
 
 Status check_index(const Dims& dims, const Dims& index) {
   if (index.size() != dims.size())
-    return fail(ErrorCode::invalid_argument, "the index has " + std::to_string(index.size()) +
-                                                 " numbers, but the tensor has rank " +
-                                                 std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument, "the index has ", index.size(),
+                " numbers, but the tensor has rank ", dims.size());
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (index[d] >= dims[d])
-      return fail(ErrorCode::invalid_argument, "index " + std::to_string(index[d]) +
-                                                   " is outside dim " + std::to_string(d) +
-                                                   " of size " + std::to_string(dims[d]));
+      return fail(ErrorCode::invalid_argument, "index ", index[d], " is outside dim ", d,
+                  " of size ", dims[d]);
   return {};
 }
 
@@ -82,9 +81,9 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
     for (std::uint64_t entry = 0; entry < run.count; ++entry)
       for (const std::size_t i : wanted->find(run.keys[entry])) {
         if (elements[i].offset)
-          return fail(ErrorCode::refused, "COO entry " + std::to_string(run[entry].position) +
-                                              " has the same index as another entry, so the "
-                                              "element has several values");
+          return fail(ErrorCode::refused, "COO entry ", run[entry].position,
+                      " has the same index as another entry, so the "
+                      "element has several values");
         BTF_ASSIGN(elements[i], read_stream(source, tensor.coo->values_offset, run[entry].position,
                                             *tensor.dtype));
       }
@@ -96,8 +95,7 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
 Status check_known(const TensorInfo& record) {
   if (!record.dtype) return fail(ErrorCode::unsupported, record.unknown_dtype_text());
   if (!record.layout)
-    return fail(ErrorCode::unsupported,
-                "unknown layout code " + std::to_string(record.layout_code));
+    return fail(ErrorCode::unsupported, "unknown layout code ", record.layout_code);
   return {};
 }
 
@@ -405,12 +403,12 @@ class CanonicalEntries final : public CooSource {
   }
 
   static std::unexpected<Error> duplicate(const CooEntry& one, const CooEntry& other) {
-    return std::unexpected(Error{ErrorCode::refused,
-                                 "COO entries " + std::to_string(one.position) + " and " +
-                                     std::to_string(other.position) + " have the same index",
-                                 {},
-                                 "coo-duplicate-index",
-                                 0});
+    return std::unexpected(
+        Error{ErrorCode::refused,
+              concat("COO entries ", one.position, " and ", other.position, " have the same index"),
+              {},
+              "coo-duplicate-index",
+              0});
   }
 
   std::unique_ptr<CooSource> entries_;
@@ -483,7 +481,8 @@ PlaceKey row_major_key(const Dims& dims) { return {row_major(dims)}; }
 
 PlaceKey storage_key(const StridedLayout& storage) { return {{storage.strides, storage.split}}; }
 
-std::uint64_t linear_key(std::span<const std::uint64_t> dims, std::span<const std::uint64_t> index) {
+std::uint64_t linear_key(std::span<const std::uint64_t> dims,
+                         std::span<const std::uint64_t> index) {
   std::uint64_t key = 0;
   for (std::size_t d = 0; d < dims.size(); ++d) key = key * dims[d] + index[d];
   return key;

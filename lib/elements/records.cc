@@ -14,6 +14,7 @@
 #include "btf/dtype.h"
 #include "btf/read.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "elements/cast.h"
@@ -717,10 +718,8 @@ Status check_indices(const TensorInfo& tensor, std::span<std::uint64_t> indices)
     indices[i] = load_little<std::uint64_t>(reinterpret_cast<const std::byte*>(&indices[i]));
     if (indices[i] < dims[d]) continue;
     const std::uint64_t at = tensor.coo->indices_offset + i * sizeof(indices[i]);
-    return malformed("coo-index-out-of-range", at,
-                     "COO entry " + std::to_string(i / dims.size()) + " has index " +
-                         std::to_string(indices[i]) + " in dim " + std::to_string(d) + " of size " +
-                         std::to_string(dims[d]));
+    return malformed("coo-index-out-of-range", at, "COO entry ", i / dims.size(), " has index ",
+                     indices[i], " in dim ", d, " of size ", dims[d]);
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include "btf/layout.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -22,13 +23,13 @@ namespace {
 
 std::string open_dims_text(const std::vector<std::int64_t>& dims) {
   std::string text;
-  for (const std::int64_t dim : dims) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  for (const std::int64_t dim : dims) text += concat(text.empty() ? "" : "x", dim);
   return text.empty() ? "scalar" : text;
 }
 
 std::string joined(const Dims& dims) {
   std::string text;
-  for (const std::uint64_t dim : dims) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  for (const std::uint64_t dim : dims) text += concat(text.empty() ? "" : "x", dim);
   return text.empty() ? "scalar" : text;
 }
 
@@ -101,9 +102,8 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
       return dims;
     }
     return missing_in_list(specs, tensor,
-                           "has the dims " + open_dims_text(*tensor.dims) +
-                               "; no size of the open dim gives " + std::to_string(*bytes) +
-                               " bytes");
+                           concat("has the dims ", open_dims_text(*tensor.dims),
+                                  "; no size of the open dim gives ", *bytes, " bytes"));
   }
   return missing_in_list(specs, tensor,
                          "has the dims " + open_dims_text(*tensor.dims) +
@@ -187,10 +187,9 @@ class JsonList {
         BTF_TRY(reader_.members(
             [&](const JsonToken& name) { return take_layer_member(name.text, layer); }));
       } else {
-        return reader_.wrong(token.extent.offset, "layer " + std::to_string(list_.layers.size()) +
-                                                      " is " +
-                                                      std::string(json_kind_name(token.kind)) +
-                                                      " and neither a name nor an object");
+        return reader_.wrong(token.extent.offset, concat("layer ", list_.layers.size(), " is ",
+                                                         json_kind_name(token.kind),
+                                                         " and neither a name nor an object"));
       }
       return add(std::move(layer));
     });
@@ -201,7 +200,7 @@ class JsonList {
     if (layer.nodes.empty()) layer.nodes = nodes_of_name(layer.name);
     list_.layers.push_back(std::move(layer));
     if (list_.layers.size() > kMaxLayers)
-      return reader_.wrong(reader_.offset(), "more than " + std::to_string(kMaxLayers) + " layers");
+      return reader_.wrong(reader_.offset(), concat("more than ", kMaxLayers, " layers"));
     return {};
   }
 
@@ -239,8 +238,7 @@ class JsonList {
   Result<std::uint32_t> number_of(const std::string& name) {
     const std::uint32_t number = list_.number_of(name);
     if (list_.tensors.size() > kMaxTensors)
-      return reader_.wrong(reader_.offset(),
-                           "more than " + std::to_string(kMaxTensors) + " tensors");
+      return reader_.wrong(reader_.offset(), concat("more than ", kMaxTensors, " tensors"));
     return number;
   }
 
@@ -263,8 +261,8 @@ class JsonList {
         return reader_.wrong(token.extent.offset,
                              "a dim of a tensor is neither -1 nor a number of 0 or more");
       if (dims.size() == kMaxRank)
-        return reader_.wrong(token.extent.offset, "'Dimensions' of a tensor has more than " +
-                                                      std::to_string(kMaxRank) + " dims");
+        return reader_.wrong(token.extent.offset,
+                             concat("'Dimensions' of a tensor has more than ", kMaxRank, " dims"));
       dims.push_back(*dim);
       return {};
     });
@@ -372,7 +370,7 @@ class TextList {
     std::string line;
     for (std::uint64_t number = 1; next(line); ++number) {
       const Status taken = take_line(line);
-      if (!taken) return std::unexpected(taken.error().within("line " + std::to_string(number)));
+      if (!taken) return std::unexpected(taken.error().within(concat("line ", number)));
     }
     BTF_TRY(bytes_.trouble());
     return std::move(list_);
@@ -412,8 +410,7 @@ class TextList {
   Status add(EngineLayer layer) {
     list_.layers.push_back(std::move(layer));
     if (list_.layers.size() > kMaxLayers)
-      return malformed("engine-list", bytes_.offset(),
-                       "more than " + std::to_string(kMaxLayers) + " layers");
+      return malformed("engine-list", bytes_.offset(), "more than ", kMaxLayers, " layers");
     return {};
   }
 
@@ -593,9 +590,8 @@ namespace engine {
 
 Result<EngineList> read_list(const ByteSource& source) {
   if (source.size() > kLongest)
-    return fail(ErrorCode::unsupported, "the layer list has " + std::to_string(source.size()) +
-                                            " bytes; at most " + std::to_string(kLongest) +
-                                            " are read");
+    return fail(ErrorCode::unsupported, "the layer list has ", source.size(), " bytes; at most ",
+                kLongest, " are read");
   BTF_ASSIGN(const std::string start, start_of(source));
   BTF_ASSIGN(EngineList list, is_json(start) ? read_json_list(source) : read_text_list(source));
   if (list.layers.empty())

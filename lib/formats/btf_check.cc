@@ -11,6 +11,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "btf/validate.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/btf_reader.h"
@@ -55,7 +56,7 @@ Status report_duplicates(NameTable& table, const FindingSink& report) {
       twice = other == name;
       if (twice)
         warn(report, "names-duplicate", i, table.begin(),
-             "tensor " + std::to_string(at->second) + " is called '" + *name + "' too");
+             concat("tensor ", at->second, " is called '", *name, "' too"));
     }
     if (!twice) seen.emplace(hash, i);
   }
@@ -113,8 +114,8 @@ Status report_trailing_bytes(const TensorFile& file, std::uint64_t offset,
   }
   if (begins && !ends) {
     warn(report, "names-cut-off", {}, offset,
-         "the name table after the last record is cut off: the file has " + std::to_string(bytes) +
-             " bytes of it");
+         concat("the name table after the last record is cut off: the file has ", bytes,
+                " bytes of it"));
     return {};
   }
   const auto records = btf_records(source, file.tensor_count());
@@ -123,11 +124,10 @@ Status report_trailing_bytes(const TensorFile& file, std::uint64_t offset,
   if (!claimed && claimed.error().finding.empty()) return std::unexpected(claimed.error());
   const std::optional<std::uint64_t> names = claimed.value_or(std::nullopt);
   warn(report, "trailing-bytes", {}, offset,
-       (source.more_follows() ? "more than " : "") + std::to_string(bytes) +
-           " bytes after the last record" +
-           (names ? ", among them a name table at byte " + std::to_string(*names) +
-                        " that does not begin where the records end"
-                  : ""));
+       concat(source.more_follows() ? "more than " : "", bytes, " bytes after the last record",
+              names ? concat(", among them a name table at byte ", *names,
+                             " that does not begin where the records end")
+                    : ""));
   return {};
 }
 
@@ -161,7 +161,7 @@ class GapCheck {
     BTF_TRY(check_padding(end_, std::min(limit_, extent.begin)));
     if (extent.begin > limit_)
       warn("gap-between-records", extent.tensor, limit_,
-           std::to_string(extent.begin - limit_) + " bytes before the record belong to no record");
+           concat(extent.begin - limit_, " bytes before the record belong to no record"));
     if (extent.end < end_) return {};
     end_ = extent.end;
     limit_ = padded_end(extent);
@@ -250,7 +250,7 @@ class BtfCheck {
     const std::uint64_t at = info.record_offset;
     if (at % kWord != 0)
       warn("offset-not-aligned", info.index, at,
-           "the record offset " + std::to_string(at) + " is not a multiple of 8");
+           concat("the record offset ", at, " is not a multiple of 8"));
     std::array<std::byte, 6> reserved;
     BTF_TRY(source_.read_at(at + wire::kReservedAt, reserved));
     if (!all_zero(reserved))
@@ -259,7 +259,7 @@ class BtfCheck {
     if (!info.dtype) error("unknown-dtype", info, at + wire::kDTypeAt, info.unknown_dtype_text());
     if (!info.layout)
       error("unknown-layout", info, at + wire::kLayoutAt,
-            "unknown layout code " + std::to_string(info.layout_code));
+            concat("unknown layout code ", info.layout_code));
     if (info.layout && info.storage)
       if (const auto objection = tensorrt_objection(*info.layout, info.dims))
         warn("tensorrt-limits", info.index, at + wire::kRecordHeader, *objection);

@@ -10,6 +10,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -125,19 +126,17 @@ Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::
     BTF_ASSIGN(const bool there, stands_at(source, ends.last, wire::kNamesBegin));
     if (!there) return std::nullopt;
     NameTable table(source, ends.last, tensors);
-    table.usable_ = malformed("names-size", source.size() - kNamesFooter,
-                              "the name table at byte " + std::to_string(ends.last) +
-                                  " claims to have " + std::to_string(footer.length) +
-                                  " bytes, but from there to the end of the file there are " +
-                                  std::to_string(source.size() - ends.last));
+    table.usable_ = malformed("names-size", source.size() - kNamesFooter, "the name table at byte ",
+                              ends.last, " claims to have ", footer.length,
+                              " bytes, but from there to the end of the file there are ",
+                              source.size() - ends.last);
     return table;
   }
   NameTable table(source, *begin, tensors);
   if (ends.last > *begin) {
-    table.usable_ = malformed("names-overlap", *begin,
-                              "the record of tensor " + std::to_string(ends.tensor) +
-                                  " ends at byte " + std::to_string(ends.last) +
-                                  ", the name table begins at byte " + std::to_string(*begin));
+    table.usable_ =
+        malformed("names-overlap", *begin, "the record of tensor ", ends.tensor, " ends at byte ",
+                  ends.last, ", the name table begins at byte ", *begin);
     return table;
   }
   if (ends.last < *begin && ends.all_known) return std::nullopt;
@@ -156,20 +155,16 @@ Status NameTable::read_header() {
   attribute_bytes_ = wire::load_u64(header.data() + 32);
   const std::uint64_t length = source_->size() - begin_;
   if (version != wire::kNamesVersion || flags != 0) {
-    usable_ = malformed("names-version", begin_ + 8,
-                        "the name table has version " + std::to_string(version) + " and flags " +
-                            std::to_string(flags) + ", this program reads version " +
-                            std::to_string(wire::kNamesVersion) + " without flags");
+    usable_ = malformed("names-version", begin_ + 8, "the name table has version ", version,
+                        " and flags ", flags, ", this program reads version ", wire::kNamesVersion,
+                        " without flags");
   } else if (tensors != tensors_) {
-    usable_ = malformed("names-count", begin_ + 16,
-                        "the name table has " + std::to_string(tensors) +
-                            " tensors, the file has " + std::to_string(tensors_));
+    usable_ = malformed("names-count", begin_ + 16, "the name table has ", tensors,
+                        " tensors, the file has ", tensors_);
   } else if (wire::name_table_bytes(tensors, name_bytes_, attribute_bytes_) != length) {
-    usable_ = malformed("names-size", begin_ + 24,
-                        std::to_string(name_bytes_) + " bytes of names and " +
-                            std::to_string(attribute_bytes_) + " of attributes of " +
-                            std::to_string(tensors_) + " tensors do not fit a name table of " +
-                            std::to_string(length) + " bytes");
+    usable_ = malformed("names-size", begin_ + 24, name_bytes_, " bytes of names and ",
+                        attribute_bytes_, " of attributes of ", tensors_,
+                        " tensors do not fit a name table of ", length, " bytes");
   }
   return {};
 }
@@ -236,21 +231,16 @@ Status NameTable::check_names() {
   for (std::uint64_t i = 0; i < tensors_; ++i) {
     BTF_ASSIGN(const std::uint64_t end, name_end(i));
     if (end < begin || end > name_bytes_ || (i + 1 == tensors_ && end != name_bytes_))
-      return malformed("names-order", ends_begin() + i * kNameEnd,
-                       "the name of tensor " + std::to_string(i) + " ends at byte " +
-                           std::to_string(end) + " of the names, expected after byte " +
-                           std::to_string(begin) + " and up to byte " +
-                           std::to_string(name_bytes_));
+      return malformed("names-order", ends_begin() + i * kNameEnd, "the name of tensor ", i,
+                       " ends at byte ", end, " of the names, expected after byte ", begin,
+                       " and up to byte ", name_bytes_);
     if (end - begin > wire::kLongestName)
-      return malformed("names-size", ends_begin() + i * kNameEnd,
-                       "the name of tensor " + std::to_string(i) + " has " +
-                           std::to_string(end - begin) + " bytes, at most " +
-                           std::to_string(wire::kLongestName) + " are allowed");
+      return malformed("names-size", ends_begin() + i * kNameEnd, "the name of tensor ", i, " has ",
+                       end - begin, " bytes, at most ", wire::kLongestName, " are allowed");
     BTF_ASSIGN(const std::string name, text(begin, end));
     if (!is_utf8(name) || name.find('\0') != name.npos)
-      return malformed(
-          "names-utf8", names_begin() + begin,
-          "the name of tensor " + std::to_string(i) + " is not UTF-8 without zero bytes");
+      return malformed("names-utf8", names_begin() + begin, "the name of tensor ", i,
+                       " is not UTF-8 without zero bytes");
     begin = end;
   }
   if (tensors_ > 0 || name_bytes_ == 0) return {};
@@ -435,7 +425,7 @@ std::unique_ptr<StreamBound> btf_bound() { return std::make_unique<BtfBound>(); 
 namespace {
 
 std::string bytes_text(std::uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  return concat(bytes, bytes == 1 ? " byte" : " bytes");
 }
 
 class BtfReader final : public TensorReader, public BtfRecords {
@@ -500,14 +490,11 @@ class BtfReader final : public TensorReader, public BtfRecords {
   Status read_header(Window& headers, TensorInfo& info) const {
     const std::uint64_t at = info.record_offset;
     if (!fits(at, kRecordHeader, source_.size()))
-      return malformed("record-offset-past-end", at,
-                       "the record at byte " + std::to_string(at) + " does not fit: the file has " +
-                           bytes_text(source_.size()));
+      return malformed("record-offset-past-end", at, "the record at byte ", at,
+                       " does not fit: the file has ", bytes_text(source_.size()));
     if (at < kWord + count_ * kWord)
-      return malformed("record-overlaps-header", at,
-                       "the record at byte " + std::to_string(at) +
-                           " overlaps the offset table, which ends at byte " +
-                           std::to_string(kWord + count_ * kWord));
+      return malformed("record-overlaps-header", at, "the record at byte ", at,
+                       " overlaps the offset table, which ends at byte ", kWord + count_ * kWord);
     BTF_ASSIGN(const std::byte* header, headers.at(at, kRecordHeader));
     const std::uint64_t rank = wire::load_u64(header);
     info.dtype_code = std::to_integer<std::uint8_t>(header[wire::kDTypeAt]);
@@ -515,13 +502,11 @@ class BtfReader final : public TensorReader, public BtfRecords {
     if (const DTypeInfo* row = find_dtype(info.dtype_code)) info.dtype = row->dtype;
     if (const LayoutSpec* row = find_layout(info.layout_code)) info.layout = row->layout;
     if (rank > kMaxRank)
-      return malformed("rank-too-large", at,
-                       "rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
+      return malformed("rank-too-large", at, "rank ", rank, " is above ", kMaxRank);
     const std::uint64_t dims_at = at + kRecordHeader;
     if (!fits(dims_at, rank * kWord, source_.size()))
-      return malformed("dims-past-end", dims_at,
-                       "rank " + std::to_string(rank) + " needs " + bytes_text(rank * kWord) +
-                           " of dims, the file has " + std::to_string(left(dims_at)) + " left");
+      return malformed("dims-past-end", dims_at, "rank ", rank, " needs ", bytes_text(rank * kWord),
+                       " of dims, the file has ", left(dims_at), " left");
     BTF_ASSIGN(const std::byte* dims, headers.at(dims_at, rank * kWord));
     info.dims.resize(rank);
     for (std::uint64_t d = 0; d < rank; ++d) info.dims[d] = wire::load_u64(dims + d * kWord);
@@ -540,9 +525,8 @@ class BtfReader final : public TensorReader, public BtfRecords {
     info.storage = *std::move(resolved);
     info.data_bytes = storage_bytes(*info.storage, *info.dtype);
     if (!fits(info.data_offset, info.data_bytes, source_.size()))
-      return malformed("data-past-end", info.data_offset,
-                       "dims need " + bytes_text(info.data_bytes) + " of data, the file has " +
-                           std::to_string(left(info.data_offset)) + " left");
+      return malformed("data-past-end", info.data_offset, "dims need ", bytes_text(info.data_bytes),
+                       " of data, the file has ", left(info.data_offset), " left");
     return {};
   }
 
@@ -550,9 +534,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
   Result<std::uint64_t> coo_word(Window& headers, std::uint64_t offset, FindingCode finding,
                                  const char* what) const {
     if (!fits(offset, kWord, source_.size()))
-      return malformed(finding, offset,
-                       std::string("the file ends before the COO ") + what + " at byte " +
-                           std::to_string(offset));
+      return malformed(finding, offset, "the file ends before the COO ", what, " at byte ", offset);
     BTF_ASSIGN(const std::byte* word, headers.at(offset, kWord));
     return wire::load_u64(word);
   }
@@ -568,29 +550,25 @@ class BtfReader final : public TensorReader, public BtfRecords {
     BTF_ASSIGN(const std::uint64_t index_rank,
                coo_word(headers, at + kWord, "coo-indices-past-end", "index rank"));
     if (index_rank != rank)
-      return malformed("coo-rank-mismatch", at + kWord,
-                       "COO indices have " + std::to_string(index_rank) + " columns, rank is " +
-                           std::to_string(rank));
+      return malformed("coo-rank-mismatch", at + kWord, "COO indices have ", index_rank,
+                       " columns, rank is ", rank);
     coo.indices_offset = at + 2 * kWord;
     const Checked index_bytes = checked_mul(coo.nnz, rank * kWord);
     if (!index_bytes || !fits(coo.indices_offset, *index_bytes, source_.size()))
-      return malformed("coo-indices-past-end", at,
-                       std::to_string(coo.nnz) + " COO indices of rank " + std::to_string(rank) +
-                           " do not fit: the file has " + bytes_text(left(coo.indices_offset)) +
-                           " left");
+      return malformed("coo-indices-past-end", at, coo.nnz, " COO indices of rank ", rank,
+                       " do not fit: the file has ", bytes_text(left(coo.indices_offset)), " left");
     const std::uint64_t values_at = coo.indices_offset + *index_bytes;
     BTF_ASSIGN(const std::uint64_t values,
                coo_word(headers, values_at, "coo-values-past-end", "value count"));
     if (values != coo.nnz)
-      return malformed(
-          "coo-count-mismatch", values_at,
-          std::to_string(values) + " COO values for " + std::to_string(coo.nnz) + " indices");
+      return malformed("coo-count-mismatch", values_at, values, " COO values for ", coo.nnz,
+                       " indices");
     coo.values_offset = values_at + kWord;
     const Checked value_bytes = stream_bytes(coo.nnz, btf::info(*info.dtype).bits);
     if (!value_bytes || !fits(coo.values_offset, *value_bytes, source_.size()))
-      return malformed("coo-values-past-end", coo.values_offset,
-                       std::to_string(coo.nnz) + " COO values do not fit: the file has " +
-                           bytes_text(left(coo.values_offset)) + " left");
+      return malformed("coo-values-past-end", coo.values_offset, coo.nnz,
+                       " COO values do not fit: the file has ", bytes_text(left(coo.values_offset)),
+                       " left");
     info.data_bytes = coo.values_offset + *value_bytes - info.data_offset;
     info.coo = coo;
     return {};
@@ -619,10 +597,8 @@ class BtfReader final : public TensorReader, public BtfRecords {
     if (!*names_begin_ || !end || *end <= **names_begin_ || *end >= source_.size()) return {};
     BTF_ASSIGN(const NameTable* const table, names());
     if (table == nullptr) return {};
-    return malformed("names-overlap", info.record_offset,
-                     "the record ends at byte " + std::to_string(*end) +
-                         ", inside the name table that begins at byte " +
-                         std::to_string(**names_begin_));
+    return malformed("names-overlap", info.record_offset, "the record ends at byte ", *end,
+                     ", inside the name table that begins at byte ", **names_begin_);
   }
 
   const ByteSource& source_;
@@ -710,17 +686,14 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
     return fail(ErrorCode::invalid_argument,
                 "a spec without dims is for .npy files; raw bytes need TYPE:LAYOUT:DIMS");
   if (source.size() < kWord)
-    return malformed(
-        "file-too-short", 0,
-        "a BTF file has at least 8 bytes, this one has " + std::to_string(source.size()));
+    return malformed("file-too-short", 0, "a BTF file has at least 8 bytes, this one has ",
+                     source.size());
   std::byte first[kWord];
   BTF_TRY(source.read_at(0, first));
   const std::uint64_t count = wire::load_u64(first);
   if (count > (source.size() - kWord) / kWord)
-    return malformed("offset-table-too-long", 0,
-                     "an offset table of " + std::to_string(count) +
-                         " tensors is longer than the " + bytes_text(source.size()) +
-                         " of the file");
+    return malformed("offset-table-too-long", 0, "an offset table of ", count,
+                     " tensors is longer than the ", bytes_text(source.size()), " of the file");
   return std::make_unique<BtfReader>(source, count);
 }
 

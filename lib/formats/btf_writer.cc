@@ -14,6 +14,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/btf_reader.h"
@@ -44,16 +45,14 @@ using wire::kWord;
 
 Status NameWriter::add(const std::string& name) {
   if (name.size() > wire::kLongestName)
-    return fail(ErrorCode::unsupported, "its name has " + std::to_string(name.size()) +
-                                            " bytes, names in BTF have at most " +
-                                            std::to_string(wire::kLongestName));
+    return fail(ErrorCode::unsupported, "its name has ", name.size(),
+                " bytes, names in BTF have at most ", wire::kLongestName);
   if (!is_utf8(name) || name.find('\0') != name.npos)
     return fail(ErrorCode::unsupported, "its name '" + name +
                                             "' is not UTF-8 without zero bytes, as names in BTF "
                                             "are");
   if (names_.size() + name.size() > wire::kMaxNameBytes)
-    return fail(ErrorCode::unsupported,
-                "the names have more than " + std::to_string(wire::kMaxNameBytes) + " bytes");
+    return fail(ErrorCode::unsupported, "the names have more than ", wire::kMaxNameBytes, " bytes");
   names_ += name;
   ends_.push_back(static_cast<std::uint32_t>(names_.size()));
   return {};
@@ -146,8 +145,8 @@ class Parser {
   Status tensor(const std::string& key) {
     const auto index = exact_u64(key);
     if (!index || *index >= tensors_)
-      return json_.wrong(end_, "'" + json_shown(key) + "' is the index of no tensor, there are " +
-                                   std::to_string(tensors_));
+      return json_.wrong(
+          end_, concat("'", json_shown(key), "' is the index of no tensor, there are ", tensors_));
     TensorAttributes& tensor = file_.tensors[*index];
     return object("a tensor's", [&](const std::string& name) -> Status {
       if (name == "order") return take_number("order", tensor.order);
@@ -215,8 +214,7 @@ class Parser {
   Status take_index(std::string_view what, std::optional<std::uint64_t>& target) {
     BTF_TRY(take_number(what, target));
     if (*target < tensors_) return {};
-    return json_.wrong(end_, std::string(what) + " is tensor " + std::to_string(*target) +
-                                 ", there are " + std::to_string(tensors_));
+    return json_.wrong(end_, concat(what, " is tensor ", *target, ", there are ", tensors_));
   }
 
   template <typename Take>
@@ -251,8 +249,7 @@ class Parser {
         for (const std::uint64_t to : links_of(at)) {
           const auto seen = marks.find(to);
           if (seen != marks.end() && seen->second == Mark::open)
-            return json_.wrong(end_,
-                               "the links of tensor " + std::to_string(to) + " lead back to it");
+            return json_.wrong(end_, concat("the links of tensor ", to, " lead back to it"));
           if (seen == marks.end()) way.push_back(to);
         }
       }
@@ -356,8 +353,8 @@ class BtfWriter final : public TensorWriter {
     if (!total) return too_large();
     const Checked names = names_.bytes();
     if (!names)
-      return fail(ErrorCode::unsupported, "the names of " + std::to_string(records_.size()) +
-                                              " tensors are too long for one file");
+      return fail(ErrorCode::unsupported, "the names of ", records_.size(),
+                  " tensors are too long for one file");
     total = checked_add(total, names);
     if (!total) return too_large();
     return *total;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/io/output.h"
@@ -84,8 +85,7 @@ class Base64Source final : public ByteSource {
     const auto first =
         std::ranges::find_if(text, [](std::byte c) { return value_of(c) == kNotBase64; });
     const std::uint64_t place = at + static_cast<std::uint64_t>(first - text.begin());
-    return malformed(finding_, place,
-                     "the character at byte " + std::to_string(place) + " is not base64");
+    return malformed(finding_, place, "the character at byte ", place, " is not base64");
   }
 
   const ByteSource& source_;
@@ -99,9 +99,8 @@ class Base64Source final : public ByteSource {
 Result<std::unique_ptr<ByteSource>> base64_source(const ByteSource& source, std::uint64_t offset,
                                                   std::uint64_t length, FindingCode finding) {
   if (length % 4 != 0)
-    return malformed(
-        finding, offset,
-        "base64 text has a multiple of 4 characters, this has " + std::to_string(length));
+    return malformed(finding, offset, "base64 text has a multiple of 4 characters, this has ",
+                     length);
   std::uint64_t padding = 0;
   if (length > 0) {
     std::array<std::byte, 4> last;
@@ -216,9 +215,9 @@ Result<std::shared_ptr<const Spool>> DecodedCache::of(std::uint64_t key, const M
 Status check_room_for(std::uint64_t bytes) {
   const std::uint64_t room = Spool::room();
   if (bytes <= room) return {};
-  return fail(ErrorCode::no_space,
-              "its content takes " + std::to_string(bytes) + " bytes of temporary space, at most " +
-                  std::to_string(room) + " are available in " + temporary_directory());
+  return fail(ErrorCode::no_space, "its content takes ", bytes,
+              " bytes of temporary space, at most ", room, " are available in ",
+              temporary_directory());
 }
 
 }  // namespace btf

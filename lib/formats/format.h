@@ -17,6 +17,7 @@
 #include "btf/file.h"
 #include "btf/layout.h"
 #include "btf/validate.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/output.h"
@@ -46,9 +47,8 @@ class TensorWriter {
   Status add(const RecordShape& record) {
     ++announced_;
     if (record.dims.size() <= kMaxRank) return announce(record);
-    return fail(ErrorCode::unsupported, "the result has rank " +
-                                            std::to_string(record.dims.size()) +
-                                            ", files hold at most " + std::to_string(kMaxRank));
+    return fail(ErrorCode::unsupported, "the result has rank ", record.dims.size(),
+                ", files hold at most ", kMaxRank);
   }
   // After all add() calls: the order of writing, by number of announcement.
   std::vector<std::size_t> order() const {

@@ -21,6 +21,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -78,17 +79,14 @@ class GgufCursor {
   Status need(Checked bytes) const {
     const Checked end = checked_add(at_, bytes);
     if (end && *end <= size_ && *end <= most_) return {};
-    const std::string what =
-        what_.empty() ? "the header" : std::string(what_) + " " + std::to_string(number_);
-    const std::string from = " from byte " + std::to_string(at_) + " on";
+    const std::string what = what_.empty() ? "the header" : concat(what_, " ", number_);
+    const std::string from = concat(" from byte ", at_, " on");
     const std::string some = bytes ? std::to_string(*bytes) : "more than 2^64";
     if (end && *end <= most_)
-      return malformed("data-past-end", size_,
-                       "the file is cut off in its header: " + what + " needs " + some + " bytes" +
-                           from + ", the file ends at byte " + std::to_string(size_));
-    return malformed("gguf-header", at_,
-                     what + " needs " + some + " bytes" + from + "; at most " +
-                         std::to_string(most_) + " bytes of header are read");
+      return malformed("data-past-end", size_, "the file is cut off in its header: ", what,
+                       " needs ", some, " bytes", from, ", the file ends at byte ", size_);
+    return malformed("gguf-header", at_, what, " needs ", some, " bytes", from, "; at most ", most_,
+                     " bytes of header are read");
   }
 
  private:
@@ -148,12 +146,12 @@ class Metadata {
   Result<std::string> text_of_value(const GgufValue& value) const {
     if (value.type->kind == GgufKind::text) {
       if (value.bytes > std::min(kLongestText, left_))
-        return "string of " + std::to_string(value.bytes) + " bytes";
+        return concat("string of ", value.bytes, " bytes");
       return name_at(source_, {value.at, value.bytes});
     }
     const bool list = value.type->kind == GgufKind::list;
     if (list && (value.nested || value.of->kind == GgufKind::text || value.count > kLongestList))
-      return std::string(value.of->name) + "[" + std::to_string(value.count) + "]";
+      return concat(value.of->name, "[", value.count, "]");
     const GgufValueType& type = list ? *value.of : *value.type;
     std::array<std::byte, kLongestList * 8> bytes;
     BTF_TRY(source_.read_at(value.at, std::span(bytes).first(value.count * type.bytes)));
@@ -283,8 +281,8 @@ Result<const GgufValueType*> value_type(GgufCursor& cursor) {
   const std::uint64_t at = cursor.at();
   BTF_ASSIGN(const auto code, cursor.number<std::uint32_t>());
   if (code < kGgufValueTypes.size()) return &kGgufValueTypes[code];
-  return wrong(at, "a value has type " + std::to_string(code) + "; there are 0 to " +
-                       std::to_string(kGgufValueTypes.size() - 1));
+  return wrong(at,
+               concat("a value has type ", code, "; there are 0 to ", kGgufValueTypes.size() - 1));
 }
 
 Status skip_list(GgufCursor& cursor, GgufValue& value, std::uint64_t depth = 1) {
@@ -294,8 +292,7 @@ Status skip_list(GgufCursor& cursor, GgufValue& value, std::uint64_t depth = 1) 
   value.at = cursor.at();
   value.nested = value.of->kind == GgufKind::list;
   if (depth > kDeepestGgufList)
-    return wrong(begin,
-                 "arrays are nested more than " + std::to_string(kDeepestGgufList) + " deep");
+    return wrong(begin, concat("arrays are nested more than ", kDeepestGgufList, " deep"));
   if (!value.nested && value.of->kind != GgufKind::text) {
     const Checked bytes = checked_mul(value.count, value.of->bytes);
     BTF_TRY(cursor.need(bytes));
@@ -336,8 +333,8 @@ Status take_keys(GgufCursor& cursor, std::uint64_t keys, const TakeGgufKey& take
     cursor.enter("key", i);
     BTF_ASSIGN(const NamePlace key, cursor.text());
     if (key.bytes > kLongestGgufKey)
-      return wrong(at, "key " + std::to_string(i) + " has " + std::to_string(key.bytes) +
-                           " bytes; at most " + std::to_string(kLongestGgufKey) + " are read");
+      return wrong(at, concat("key ", i, " has ", key.bytes, " bytes; at most ", kLongestGgufKey,
+                              " are read"));
     cursor.enter("the value of key", i);
     BTF_ASSIGN(const GgufValue value, take_value(cursor));
     BTF_TRY(take(key, value));
@@ -350,9 +347,9 @@ Status measure(GgufTensor& tensor, const std::string& name, std::uint64_t at) {
   const Checked elements = element_count(tensor.dims);
   const std::uint64_t row = tensor.dims.empty() ? 1 : tensor.dims.back();
   if (row % tensor.type->elements != 0)
-    return wrong(at, "tensor " + name + " is " + std::string(tensor.type->name) +
-                         ", in blocks of " + std::to_string(tensor.type->elements) +
-                         " elements, which rows of " + std::to_string(row) + " do not fill");
+    return wrong(at,
+                 concat("tensor ", name, " is ", tensor.type->name, ", in blocks of ",
+                        tensor.type->elements, " elements, which rows of ", row, " do not fill"));
   const Checked bytes =
       elements ? checked_mul(*elements / tensor.type->elements, tensor.type->bytes) : elements;
   if (!bytes || *elements > kMaxGgufSigned || *bytes > kMaxGgufSigned)
@@ -369,8 +366,8 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor,
   const std::uint64_t begin = cursor.at();
   BTF_ASSIGN(tensor.name, cursor.text());
   const auto too_long = [&](std::uint64_t most, const std::string& who) {
-    return "the name of a tensor has " + std::to_string(tensor.name.bytes) + " bytes; " + who +
-           " at most " + std::to_string(most);
+    return concat("the name of a tensor has ", tensor.name.bytes, " bytes; ", who, " at most ",
+                  most);
   };
   if (tensor.name.bytes > kLongestGgufName)
     return malformed("gguf-names", begin, too_long(kLongestGgufName, "names have"));
@@ -384,8 +381,7 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor,
   const std::uint64_t ndim_at = cursor.at();
   BTF_ASSIGN(const auto ndim, cursor.number<std::uint32_t>());
   const auto too_many = [&](std::uint64_t most, const std::string& who) {
-    return "tensor " + name + " has " + std::to_string(ndim) + " dims; at most " +
-           std::to_string(most) + who;
+    return concat("tensor ", name, " has ", ndim, " dims; at most ", most, who);
   };
   if (ndim > kMaxRank) return wrong(ndim_at, too_many(kMaxRank, " there can be"));
   if (ndim > kMaxGgmlDims) odd.note("gguf-header", ndim_at, too_many(kMaxGgmlDims, " ggml takes"));
@@ -394,8 +390,7 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor,
     const std::uint64_t at = cursor.at();
     BTF_ASSIGN(dim, cursor.number<std::uint64_t>());
     if (dim > kMaxGgufSigned)
-      return wrong(
-          at, "a dim of tensor " + name + " is " + std::to_string(static_cast<std::int64_t>(dim)));
+      return wrong(at, concat("a dim of tensor ", name, " is ", static_cast<std::int64_t>(dim)));
   }
   const std::uint64_t type_at = cursor.at();
   BTF_ASSIGN(tensor.type_code, cursor.number<std::uint32_t>());
@@ -452,8 +447,7 @@ class HeaderReader {
       cursor_.set_big_endian();
     }
     if (version != 2 && version != 3)
-      return wrong(4,
-                   "the file has version " + std::to_string(version) + "; only 2 and 3 are read");
+      return wrong(4, concat("the file has version ", version, "; only 2 and 3 are read"));
     BTF_ASSIGN(tensors_, cursor_.number<std::uint64_t>());
     BTF_ASSIGN(header_.keys, cursor_.number<std::uint64_t>());
     BTF_TRY(check_count(8, tensors_, kMaxGgufTensors, "tensors"));
@@ -463,8 +457,8 @@ class HeaderReader {
   static Status check_count(std::uint64_t at, std::uint64_t count, std::uint64_t most,
                             const std::string& what) {
     if (count <= most) return {};
-    return wrong(at, "the file says that it has " + std::to_string(count) + " " + what +
-                         "; at most " + std::to_string(most) + " are read");
+    return wrong(at, concat("the file says that it has ", count, " ", what, "; at most ", most,
+                            " are read"));
   }
 
   Status note_alignment(const NamePlace& key, const GgufValue& value) {
@@ -477,17 +471,15 @@ class HeaderReader {
     GgufCursor number(source_, value.at, kLongestGgufHeader, header_.big_endian);
     BTF_ASSIGN(alignment_, number.number<std::uint32_t>());
     if (alignment_ != 0 && (alignment_ & (alignment_ - 1)) == 0) return {};
-    return wrong(value.at,
-                 name + " is " + std::to_string(alignment_) + ", which is not a power of 2");
+    return wrong(value.at, concat(name, " is ", alignment_, ", which is not a power of 2"));
   }
 
   Status check_names(const std::vector<NamePlace>& names, const std::string& what) const {
     BTF_ASSIGN(const auto same, find_same_names(source_, names));
     if (!same) return {};
     BTF_ASSIGN(const std::string name, quoted(source_, names[same->second]));
-    return malformed("gguf-names", names[same->second].at,
-                     what + " " + std::to_string(same->first) + " and " +
-                         std::to_string(same->second) + " are both called " + name);
+    return malformed("gguf-names", names[same->second].at, what, " ", same->first, " and ",
+                     same->second, " are both called ", name);
   }
 
   // Tensors should follow one another, each aligned. A gap is a warning; an overlap with the
@@ -495,11 +487,10 @@ class HeaderReader {
   Status place(const GgufTensor& tensor, std::uint64_t at) {
     if (tensor.offset < next_ || (tensor.offset > next_ && header_.end_known)) {
       BTF_ASSIGN(const std::string name, quoted(source_, tensor.name));
-      std::string text = "tensor " + name + " is said to begin at byte " +
-                         std::to_string(tensor.offset) + " of the data, and " +
-                         (next_ == 0 ? "the data begin at byte 0"
-                                     : "the one before it ends at byte " + std::to_string(next_) +
-                                           " with its padding");
+      std::string text = concat(
+          "tensor ", name, " is said to begin at byte ", tensor.offset, " of the data, and ",
+          next_ == 0 ? "the data begin at byte 0"
+                     : concat("the one before it ends at byte ", next_, " with its padding"));
       if (tensor.offset < next_) return malformed("gguf-offsets", at, std::move(text));
       odd_.note("gguf-offsets", at, std::move(text));
     }
@@ -540,8 +531,8 @@ class HeaderReader {
 }  // namespace
 
 std::string unknown_type_text(const GgufTensor& tensor) {
-  return "ggml's type " + std::to_string(tensor.type_code) +
-         ", which was removed or is newer than this tool: its size is not known";
+  return concat("ggml's type ", tensor.type_code,
+                ", which was removed or is newer than this tool: its size is not known");
 }
 
 Result<GgufHeader> read_gguf_header(const ByteSource& source, const FindingSink& odd) {
@@ -697,7 +688,7 @@ class GgufReader final : public TensorReader {
 
   static std::string type_name(const GgufTensor& tensor) {
     if (tensor.type != &kUnknownGgmlType) return std::string(tensor.type->name);
-    return "ggml type " + std::to_string(tensor.type_code);
+    return concat("ggml type ", tensor.type_code);
   }
 
   Result<std::string> reason(const GgufTensor& tensor) const {
@@ -705,8 +696,8 @@ class GgufReader final : public TensorReader {
     const std::string is = "'" + json_shown(name) + "' is ";
     const GgmlType& type = *tensor.type;
     if (&type == &kUnknownGgmlType) return is + "of " + unknown_type_text(tensor);
-    const std::string blocks = is + std::string(type.name) + ": " + std::to_string(type.elements) +
-                               " elements in " + std::to_string(type.bytes) + " bytes";
+    const std::string blocks =
+        concat(is, type.name, ": ", type.elements, " elements in ", type.bytes, " bytes");
     if (type.decode == nullptr) return blocks + ", which this tool does not decode";
     if (decodes(type)) return blocks + "; `dequantize` gives float32";
     return blocks + ", whose scales some writers of big-endian files byte-swap and some do not";
@@ -721,15 +712,12 @@ Status check_end(const ByteSource& source, const GgufHeader& header) {
   const std::uint64_t size = source.size();
   if (size >= header.data_end && !header.end_known) return {};
   if (size < header.data_end)
-    return malformed("data-past-end", size,
-                     "the file is cut off: has " + std::to_string(size) + " of " +
-                         std::to_string(header.data_end) + " bytes");
+    return malformed("data-past-end", size, "the file is cut off: has ", size, " of ",
+                     header.data_end, " bytes");
   if (size <= header.end && !(source.more_follows() && size == header.end)) return {};
-  return malformed("bytes-after-data", header.end,
-                   (source.more_follows() ? "more than " : "") + std::to_string(size - header.end) +
-                       (size - header.end == 1 ? " byte follows" : " bytes follow") +
-                       " after the last tensor, which ends at byte " + std::to_string(header.end) +
-                       " with its padding");
+  return malformed("bytes-after-data", header.end, source.more_follows() ? "more than " : "",
+                   size - header.end, size - header.end == 1 ? " byte follows" : " bytes follow",
+                   " after the last tensor, which ends at byte ", header.end, " with its padding");
 }
 
 }  // namespace

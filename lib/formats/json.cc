@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 
@@ -439,9 +440,7 @@ JsonReader::JsonReader(const ByteSource& source, JsonExtent extent, const JsonOp
 std::unexpected<Error> JsonReader::wrong(std::uint64_t offset, const std::string& what) const {
   // A read error is not an error in the text.
   if (!bytes_.trouble()) return std::unexpected(bytes_.trouble().error());
-  return malformed(
-      options_.finding, offset,
-      std::string(options_.whole) + ": " + what + ", at byte " + std::to_string(offset));
+  return malformed(options_.finding, offset, options_.whole, ": ", what, ", at byte ", offset);
 }
 
 // The error for a byte other than the expected one.
@@ -511,8 +510,7 @@ Result<JsonToken> JsonReader::value() {
 Result<JsonToken> JsonReader::open(bool object) {
   const std::uint64_t offset = bytes_.offset();
   if (depth_ == kMaxDepth)
-    return wrong(offset,
-                 "objects and arrays are nested more than " + std::to_string(kMaxDepth) + " deep");
+    return wrong(offset, concat("objects and arrays are nested more than ", kMaxDepth, " deep"));
   levels_[depth_++] = {object, names_.size()};
   place_ = object ? Place::first_name : Place::first_item;
   bytes_.take();
@@ -527,10 +525,9 @@ Result<JsonToken> JsonReader::close() {
   BTF_ASSIGN(const auto twice, names_.end_object(level.first_name, source_, offset));
   if (twice) {
     BTF_ASSIGN(const std::string name, json_string_at(source_, {*twice, offset - 1 - *twice}));
-    return malformed(options_.finding, *twice,
-                     "'" + json_shown(name) + "' is in " + (depth_ == 0 ? "" : "an object of ") +
-                         std::string(options_.whole) + " twice, again at byte " +
-                         std::to_string(*twice));
+    return malformed(options_.finding, *twice, "'", json_shown(name), "' is in ",
+                     depth_ == 0 ? "" : "an object of ", options_.whole, " twice, again at byte ",
+                     *twice);
   }
   place_ = depth_ == 0 ? Place::nothing : Place::separator;
   bytes_.take();
@@ -596,7 +593,7 @@ Result<JsonToken> JsonReader::number() {
     if (!take_digits()) return unexpected_byte("a digit");
   }
   if (scalar_.size() > kLongestNumber)
-    return wrong(offset, "a number has more than " + std::to_string(kLongestNumber) + " digits");
+    return wrong(offset, concat("a number has more than ", kLongestNumber, " digits"));
   return scalar(JsonKind::number, offset);
 }
 
@@ -659,8 +656,7 @@ Result<Dims> JsonReader::dims(std::string_view what) {
     if (token.kind == JsonKind::array_end) return dims;
     BTF_ASSIGN(const std::uint64_t dim, size_of(token, "a dim in " + std::string(what)));
     if (dims.size() == kMaxRank)
-      return wrong(token.extent.offset,
-                   std::string(what) + " has more than " + std::to_string(kMaxRank) + " dims");
+      return wrong(token.extent.offset, concat(what, " has more than ", kMaxRank, " dims"));
     dims.push_back(dim);
   }
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "formats/json.h"
 
@@ -177,7 +178,7 @@ class DumpReader {
     for (std::uint64_t i = 0;; ++i) {
       BTF_ASSIGN(const JsonToken token, reader_.next());
       if (token.kind == JsonKind::array_end) return {};
-      const std::string item = of_parameter && i == 0 ? name : name + "." + std::to_string(i);
+      const std::string item = of_parameter && i == 0 ? name : concat(name, ".", i);
       if (token.kind == JsonKind::object_begin)
         BTF_TRY(take_object(token, item, false));
       else if (token.kind == JsonKind::array_begin)
@@ -422,8 +423,8 @@ std::string_view role_of(const ProbeTensor& tensor) {
 }
 
 std::string cut_off_text(const std::string& path, const ProbeDump& dump) {
-  return path + " is cut off after " + std::to_string(dump.tensors.size()) +
-         (dump.tensors.size() == 1 ? " tensor" : " tensors") + "; the rest is unknown";
+  return concat(path, " is cut off after ", dump.tensors.size(),
+                dump.tensors.size() == 1 ? " tensor" : " tensors", "; the rest is unknown");
 }
 
 bool begins_as_msprobe_dump(std::string_view start) {
@@ -434,9 +435,8 @@ bool begins_as_msprobe_dump(std::string_view start) {
 
 Result<ProbeDump> read_msprobe_dump(const ByteSource& source, const ByteSource* construct) {
   if (source.size() > kLongest)
-    return malformed("msprobe-dump", 0,
-                     "the dump.json has " + std::to_string(source.size()) + " bytes; at most " +
-                         std::to_string(kLongest) + " are read");
+    return malformed("msprobe-dump", 0, "the dump.json has ", source.size(), " bytes; at most ",
+                     kLongest, " are read");
   BTF_ASSIGN(ProbeDump dump, DumpReader(source).read());
   Ordering(dump).run(callers_in(construct));
   return dump;

@@ -13,6 +13,7 @@
 #include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
@@ -69,9 +70,8 @@ Status DtypeOverrides::check(std::uint64_t arrays,
     if (status) return {};
     if (why.empty()) why = ": of the first, " + status.error().message;
   }
-  return fail(ErrorCode::invalid_argument, "the spec '" + spec_text(*of_all_) +
-                                               "' fits none of its " + std::to_string(arrays) +
-                                               (arrays == 1 ? " array" : " arrays") + why);
+  return fail(ErrorCode::invalid_argument, "the spec '", spec_text(*of_all_), "' fits none of its ",
+              arrays, arrays == 1 ? " array" : " arrays", why);
 }
 
 namespace {
@@ -109,8 +109,8 @@ class Parser {
  private:
   std::unexpected<Error> wrong(const std::string& what) const {
     return malformed("npy-header", offset_ + at_,
-                     "the header is not a description of an array: " + what + " at byte " +
-                         std::to_string(offset_ + at_));
+                     "the header is not a description of an array: ", what, " at byte ",
+                     offset_ + at_);
   }
 
   void skip_spaces() {
@@ -207,8 +207,7 @@ class Parser {
       at_ += static_cast<std::size_t>(end - begin);
       take('L');  // Python 2 wrote long integers like this
       if (shape.size() == kMaxRank)
-        return malformed("npy-shape", offset_ + at_,
-                         "the shape has more than " + std::to_string(kMaxRank) + " dims");
+        return malformed("npy-shape", offset_ + at_, "the shape has more than ", kMaxRank, " dims");
       shape.push_back(dim);
       comma = take(',');
     }
@@ -236,28 +235,24 @@ Result<NpyHeader> read_npy_header(const ByteSource& source, const NpyPlace& plac
   BTF_TRY(source.read_at(place.begin, std::span(start).first(some)));
   const auto byte = [&](std::size_t i) { return std::to_integer<std::uint64_t>(start[i]); };
   if (size < 10)
-    return malformed(
-        "npy-header", place.begin,
-        "a .npy " + holder + " has at least 10 bytes, this one has " + std::to_string(size));
+    return malformed("npy-header", place.begin, "a .npy ", holder,
+                     " has at least 10 bytes, this one has ", size);
   if (std::memcmp(start.data(), kNpyMagic.data(), kNpyMagic.size()) != 0)
     return malformed("npy-header", place.begin,
                      "the " + holder + " does not begin as a .npy file does");
   const std::uint64_t major = byte(6);
   if (major < 1 || major > 3 || byte(7) != 0)
-    return malformed("npy-version", place.begin + 6,
-                     "version " + std::to_string(major) + "." + std::to_string(byte(7)) +
-                         " of .npy is unknown; there are 1.0, 2.0 and 3.0");
+    return malformed("npy-version", place.begin + 6, "version ", major, ".", byte(7),
+                     " of .npy is unknown; there are 1.0, 2.0 and 3.0");
   const std::uint64_t before = major == 1 ? 10 : 12;
   const std::uint64_t length = major == 1
                                    ? byte(8) | byte(9) << 8
                                    : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (size < before || size - before < length)
-    return malformed("npy-header", place.begin + 8,
-                     "the header should have " + std::to_string(length) + " bytes, the " + holder +
-                         " has " + std::to_string(size - std::min(size, before)) + " left");
+    return malformed("npy-header", place.begin + 8, "the header should have ", length,
+                     " bytes, the ", holder, " has ", size - std::min(size, before), " left");
   if (length > kLongestHeader)
-    return malformed("npy-header", place.begin + 8,
-                     "a header of " + std::to_string(length) + " bytes is too long");
+    return malformed("npy-header", place.begin + 8, "a header of ", length, " bytes is too long");
   const std::uint64_t text_offset = place.begin + before;
   std::string copy;
   std::string_view text;
@@ -295,10 +290,8 @@ Result<NpyType> overridden_type(const std::string& descr, bool big_endian, std::
                                 DType dtype) {
   const DTypeInfo& row = info(dtype);
   if (row.buffer_bytes() != width)
-    return fail(ErrorCode::invalid_argument, "elements of dtype '" + descr + "' have " +
-                                                 std::to_string(width) + " bytes, those of " +
-                                                 std::string(row.name) + " have " +
-                                                 std::to_string(row.buffer_bytes()));
+    return fail(ErrorCode::invalid_argument, "elements of dtype '", descr, "' have ", width,
+                " bytes, those of ", row.name, " have ", row.buffer_bytes());
   return NpyType{dtype, big_endian, row.half_byte()};
 }
 
@@ -413,12 +406,12 @@ Result<TensorInfo> npy_tensor(const ByteSource& source, const NpyPlace& place,
       type.spread ? info.storage->elements() : storage_bytes(*info.storage, type.dtype);
   const std::uint64_t found = place.end - header.data_offset;
   if (found == info.data_bytes) return info;
-  const std::string needs = "the shape needs " + std::to_string(info.data_bytes) +
-                            " bytes of data, the " + std::string(place.holder) + " has ";
+  const std::string needs =
+      concat("the shape needs ", info.data_bytes, " bytes of data, the ", place.holder, " has ");
   if (found < info.data_bytes)
-    return malformed("data-past-end", header.data_offset, needs + std::to_string(found) + " left");
-  return malformed("bytes-after-data", info.end(),
-                   needs + (source.more_follows() ? "more than " : "") + std::to_string(found));
+    return malformed("data-past-end", header.data_offset, needs, found, " left");
+  return malformed("bytes-after-data", info.end(), needs, source.more_follows() ? "more than " : "",
+                   found);
 }
 
 std::unique_ptr<ByteSource> npy_elements(const ByteSource& source, const TensorInfo& tensor,

@@ -6,6 +6,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/npy.h"
@@ -73,13 +74,11 @@ class PackedSource final : public ByteSource {
     if (!any) return {};
     const auto found = std::ranges::find_if(codes, [this](std::byte b) { return odd(b); });
     const std::uint64_t at = offset + static_cast<std::uint64_t>(found - codes.begin());
-    return malformed("nibble-byte", at,
-                     hex(*found) + " at byte " + std::to_string(at) + " is not " +
-                         std::string(row_.name) +
-                         ": each has a byte of its own here, 0x00 to 0x0f" +
-                         (extended_ <= 0xff ? " or, with its sign, 0xf8 to 0xff" : "") +
-                         "; two in a byte are raw bytes, from byte " + std::to_string(first_) +
-                         " on, and need a spec such as " + std::string(row_.name) + ":DIMS");
+    return malformed("nibble-byte", at, hex(*found), " at byte ", at, " is not ", row_.name,
+                     ": each has a byte of its own here, 0x00 to 0x0f",
+                     extended_ <= 0xff ? " or, with its sign, 0xf8 to 0xff" : "",
+                     "; two in a byte are raw bytes, from byte ", first_,
+                     " on, and need a spec such as ", row_.name, ":DIMS");
   }
 
   const ByteSource& source_;
@@ -142,7 +141,7 @@ std::string descr_of(DType dtype, bool as_uint) {
   const DTypeInfo& row = info(dtype);
   if (row.npy.empty() && !as_uint) return std::string(row.name);
   const std::size_t width = row.buffer_bytes();
-  const std::string type = !row.npy.empty() ? std::string(row.npy) : "u" + std::to_string(width);
+  const std::string type = !row.npy.empty() ? std::string(row.npy) : concat("u", width);
   return (width == 1 ? "|" : "<") + type;
 }
 
@@ -157,8 +156,7 @@ Status check_npy_record(const RecordShape& record) {
 // Leaves room for the first dim to grow, and always has padding.
 std::string npy_header_text(const RecordShape& record, bool as_uint) {
   std::string shape;
-  for (const std::uint64_t dim : record.dims)
-    shape += (shape.empty() ? "" : ", ") + std::to_string(dim);
+  for (const std::uint64_t dim : record.dims) shape += concat(shape.empty() ? "" : ", ", dim);
   if (record.dims.size() == 1) shape += ",";
   std::string text = "{'descr': '" + descr_of(record.dtype, as_uint) +
                      "', 'fortran_order': False, 'shape': (" + shape + "), }";

@@ -11,6 +11,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/decoded_cache.h"
@@ -68,9 +69,8 @@ Result<NpzMembers> read_npz_members(const ByteSource& source) {
                                                 ", which btftool does not read; numpy.savez and "
                                                 "safetensors write arrays that it does");
   if (found.arrays.empty() && !members.empty())
-    return fail(ErrorCode::unsupported, "is a zip file without arrays: none of its " +
-                                            std::to_string(members.size()) +
-                                            " members is named *.npy, as in NumPy's .npz");
+    return fail(ErrorCode::unsupported, "is a zip file without arrays: none of its ",
+                members.size(), " members is named *.npy, as in NumPy's .npz");
   return found;
 }
 
@@ -78,9 +78,8 @@ std::string skipped_text(const NpzMembers& members) {
   const std::size_t count = members.skipped.size();
   const ZipMember& first = members.directory.members()[members.skipped.front()];
   const std::string name = quoted_member(members.directory.name(first));
-  return (count == 1
-              ? "a member is not an array and is skipped: "
-              : std::to_string(count) + " members are not arrays and are skipped, the first: ") +
+  return (count == 1 ? "a member is not an array and is skipped: "
+                     : concat(count, " members are not arrays and are skipped, the first: ")) +
          name;
 }
 
@@ -290,7 +289,7 @@ class NpzWriter final : public TensorWriter {
     const Checked size = checked_add(npy_header_text(record, as_uint_).size(), data_bytes(record));
     if (!size) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
     // NumPy's names for arrays without a name.
-    const std::string name = record.name.empty() ? "arr_" + std::to_string(count_) : record.name;
+    const std::string name = record.name.empty() ? concat("arr_", count_) : record.name;
     ++count_;
     return zip_.announce(name + std::string(kNpyEnding), *size);
   }

@@ -9,6 +9,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -97,9 +98,8 @@ class SequenceReader {
   Status take(const ProtoRange& place, const ProtoMessage& kind, std::uint32_t scope,
               unsigned depth) {
     if (depth > onnx::kDeepestGraph)
-      return malformed("onnx-graph", place.begin,
-                       "values are nested more than " + std::to_string(onnx::kDeepestGraph) +
-                           " deep at byte " + std::to_string(place.begin));
+      return malformed("onnx-graph", place.begin, "values are nested more than ",
+                       onnx::kDeepestGraph, " deep at byte ", place.begin);
     const bool numbered = &kind == &onnx::kSequence;
     std::uint64_t number = 0;
     return for_each_field(window_, place, kind, [&](const ProtoField& field) -> Status {
@@ -112,9 +112,8 @@ class SequenceReader {
       if (field.number == sequence::kTensors || field.number == sequence::kSparseTensors)
         return add(field, scope, own);
       if (++containers_ > kMaxContainers)
-        return malformed("onnx-graph", field.at,
-                         "there are more than " + std::to_string(kMaxContainers) +
-                             " sequences, maps and optionals in one another");
+        return malformed("onnx-graph", field.at, "there are more than ", kMaxContainers,
+                         " sequences, maps and optionals in one another");
       const std::uint32_t inner = model_.add_scope(scope, OnnxModel::number_text(own));
       if (field.number == sequence::kMaps) return take_map(field.content, inner, depth + 1);
       return take(field.content,
@@ -323,9 +322,9 @@ class OnnxWriter final : public TensorWriter {
       return unsupported("its name is not UTF-8, as ONNX demands");
     size_ = checked_add(onnx_header(record).size(), record.payload);
     if (size_ && *size_ <= kLargestMessage) return {};
-    return unsupported("an ONNX tensor has at most " + std::to_string(kLargestMessage) +
-                       " bytes, this one would have " +
-                       (size_ ? std::to_string(*size_) : std::string("more than 2^64")));
+    return unsupported(concat("an ONNX tensor has at most ", kLargestMessage,
+                              " bytes, this one would have ",
+                              size_ ? std::to_string(*size_) : std::string("more than 2^64")));
   }
 
   Result<std::uint64_t> total_bytes() const override {

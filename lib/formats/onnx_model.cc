@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/io/file_names.h"
@@ -219,12 +220,10 @@ std::unexpected<Error> wrong(const OnnxTensor& tensor, const std::string& what) 
 
 Status take_dim(std::uint64_t dim, std::uint64_t at, Dims& dims) {
   if (dim > INT64_MAX)
-    return malformed("onnx-tensor", at,
-                     "dim " + std::to_string(dims.size()) + " is " +
-                         std::to_string(static_cast<std::int64_t>(dim)));
+    return malformed("onnx-tensor", at, "dim ", dims.size(), " is ",
+                     static_cast<std::int64_t>(dim));
   if (dims.size() == kMaxRank)
-    return malformed("rank-too-large", at,
-                     "it has more than " + std::to_string(kMaxRank) + " dims");
+    return malformed("rank-too-large", at, "it has more than ", kMaxRank, " dims");
   dims.push_back(dim);
   return {};
 }
@@ -342,22 +341,19 @@ class TensorParser {
     if (tensor_.external) return {};
     const std::string needs = std::string(dtype.name) + " " + dims_text(tensor_.dims) + " needs ";
     if (tensor_.field == 0)
-      return *elements == 0
-                 ? Status{}
-                 : wrong(tensor_, needs + std::to_string(*bytes) + " bytes, and it has no values");
+      return *elements == 0 ? Status{}
+                            : wrong(tensor_, concat(needs, *bytes, " bytes, and it has no values"));
     BTF_TRY(check_field());
-    const std::string found =
-        std::string(onnx_field_name(tensor_.field)) + " has " + std::to_string(tensor_.value_bytes);
+    const std::string found = concat(onnx_field_name(tensor_.field), " has ", tensor_.value_bytes);
     if (!tensor_.varints) {
       if (tensor_.value_bytes == *bytes) return {};
-      return wrong(tensor_, needs + std::to_string(*bytes) + " bytes, " + found);
+      return wrong(tensor_, concat(needs, *bytes, " bytes, ", found));
     }
     // The number of varints is only known after decoding them.
     const std::uint64_t numbers = dtype.half_byte() ? *bytes : *elements;
     if (tensor_.value_bytes >= numbers && ceil_div(tensor_.value_bytes, kLongestVarint) <= numbers)
       return {};
-    return wrong(tensor_, needs + std::to_string(numbers) + " numbers of 1 to 10 bytes, " + found +
-                              " bytes");
+    return wrong(tensor_, concat(needs, numbers, " numbers of 1 to 10 bytes, ", found, " bytes"));
   }
 
   Window& window_;
@@ -382,9 +378,8 @@ Result<ProtoRange> find_onnx_name(Window& window, const ProtoRange& place) {
     return Status{};
   }));
   if (name.size() <= onnx::kLongestName) return name;
-  return malformed("onnx-names", name.begin,
-                   "its name has " + std::to_string(name.size()) + " bytes, at most " +
-                       std::to_string(onnx::kLongestName) + " are read");
+  return malformed("onnx-names", name.begin, "its name has ", name.size(), " bytes, at most ",
+                   onnx::kLongestName, " are read");
 }
 
 Status take_onnx_dims(Window& window, const ProtoField& field, Dims& dims) {
@@ -394,9 +389,8 @@ Status take_onnx_dims(Window& window, const ProtoField& field, Dims& dims) {
     BTF_ASSIGN(const std::byte* const bytes, window.at(at, some));
     const auto dim = read_varint({bytes, some});
     if (!dim)
-      return malformed(
-          "protobuf", at,
-          "the dim at byte " + std::to_string(at) + " is cut off, or has more than 64 bits");
+      return malformed("protobuf", at, "the dim at byte ", at,
+                       " is cut off, or has more than 64 bits");
     BTF_TRY(take_dim(dim->value, at, dims));
     at += dim->bytes;
   }
@@ -473,7 +467,7 @@ class OnnxModel::Reader {
       auto entry = entry_of(field, scope);
       if (!entry)
         return std::unexpected(
-            entry.error().within("initializer " + std::to_string(model_.entries_.size())));
+            entry.error().within(concat("initializer ", model_.entries_.size())));
       model_.entries_.push_back(*entry);
       return {};
     });
@@ -513,16 +507,15 @@ class OnnxModel::Reader {
           BTF_ASSIGN(std::string name, name_of_node(window_, node));
           BTF_ASSIGN(const std::string own, name_of_attribute(window_, attribute));
           name += "/" + own + "/";
-          if (several) name += std::to_string(number++) + "/";
+          if (several) name += concat(number++, "/");
           return take_subgraph(field, {scope, std::move(name)}, depth + 1);
         });
   }
 
   Status take_subgraph(const ProtoField& graph, Scope scope, unsigned depth) {
     if (depth > onnx::kDeepestGraph)
-      return malformed("onnx-graph", graph.at,
-                       "graphs are nested more than " + std::to_string(onnx::kDeepestGraph) +
-                           " deep at byte " + std::to_string(graph.at));
+      return malformed("onnx-graph", graph.at, "graphs are nested more than ", onnx::kDeepestGraph,
+                       " deep at byte ", graph.at);
     const std::uint32_t number = model_.add_scope(scope.parent, std::move(scope.name));
     BTF_TRY(take_initializers(graph.content, number));
     BTF_TRY(take_constants(kGraphNodes, graph.content, number));
@@ -564,16 +557,15 @@ class OnnxModel::Reader {
     std::vector<NamePlace> names;
     for (const OnnxEntry& entry : model_.entries_) {
       if (entry.name.size() == 0)
-        return malformed("onnx-names", entry.place.begin,
-                         "initializer " + std::to_string(names.size()) + " has no name");
+        return malformed("onnx-names", entry.place.begin, "initializer ", names.size(),
+                         " has no name");
       names.push_back({entry.name.begin, entry.name.size()});
     }
     BTF_ASSIGN(const auto same, find_same_names(source_, names));
     if (!same) return {};
     BTF_ASSIGN(const std::string name, name_at(source_, names[same->first]));
-    return malformed("onnx-names", model_.entries_[same->second].place.begin,
-                     "initializers " + std::to_string(same->first) + " and " +
-                         std::to_string(same->second) + " are both called '" + name + "'");
+    return malformed("onnx-names", model_.entries_[same->second].place.begin, "initializers ",
+                     same->first, " and ", same->second, " are both called '", name, "'");
   }
 
   const ByteSource& source_;
@@ -593,7 +585,7 @@ std::uint32_t OnnxModel::add_scope(std::uint32_t parent, std::string name) {
 }
 
 std::string OnnxModel::number_text(std::uint64_t number) {
-  return number == kUnnumbered ? "" : "#" + std::to_string(number);
+  return number == kUnnumbered ? "" : concat("#", number);
 }
 
 void OnnxModel::add_value(const OnnxEntry& entry) {
@@ -612,8 +604,8 @@ Result<std::optional<std::string>> OnnxModel::name(const ByteSource& source,
     name.insert(0, scopes_[scope].name);
     if (name.size() > onnx::kLongestName)
       return malformed("onnx-names", entry.place.begin,
-                       "its name with those of the graphs around it has more than " +
-                           std::to_string(onnx::kLongestName) + " bytes");
+                       "its name with those of the graphs around it has more than ",
+                       onnx::kLongestName, " bytes");
   }
   return scopes_.front().name + name;
 }
@@ -643,9 +635,8 @@ constexpr std::size_t kMaxValues = 1U << 16;
 
 Status add_name(Window& window, const ProtoField& field, std::vector<std::string>& names) {
   if (names.size() == kMaxValues)
-    return malformed("onnx-graph", field.at,
-                     "the node or graph at byte " + std::to_string(field.at) + " has more than " +
-                         std::to_string(kMaxValues) + " inputs or outputs");
+    return malformed("onnx-graph", field.at, "the node or graph at byte ", field.at,
+                     " has more than ", kMaxValues, " inputs or outputs");
   BTF_ASSIGN(std::string name, onnx_name(window, field));
   names.push_back(std::move(name));
   return {};

@@ -18,6 +18,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/btf_reader.h"
@@ -159,10 +160,9 @@ class ValueReader {
       return field.number == tensor_.field ? take(field) : Status{};
     }));
     if (count_ != expected_)
-      return malformed("onnx-tensor", tensor_.place.begin,
-                       std::string(dtype_.name) + " " + dims_text(tensor_.dims) + " needs " +
-                           std::to_string(expected_) + " numbers, " + what_ + " has " +
-                           std::to_string(count_));
+      return malformed("onnx-tensor", tensor_.place.begin, dtype_.name, " ",
+                       dims_text(tensor_.dims), " needs ", expected_, " numbers, ", what_, " has ",
+                       count_);
     BTF_TRY(flush());
     return std::move(spool_);
   }
@@ -200,10 +200,8 @@ class ValueReader {
       number =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(number)));
     if (!in_range(number))
-      return malformed("onnx-tensor", tensor_.place.begin,
-                       "number " + std::to_string(count_) + " of " + what_ + " is " +
-                           number_text(number) + ", which is not a code of " +
-                           std::string(dtype_.name));
+      return malformed("onnx-tensor", tensor_.place.begin, "number ", count_, " of ", what_, " is ",
+                       number_text(number), ", which is not a code of ", dtype_.name);
     if (++count_ > expected_) return {};
     std::array<std::byte, 8> bytes;
     store_little(bytes.data(), number);
@@ -371,30 +369,26 @@ class OnnxReader final : public TensorReader {
     const OnnxExternal& external = *tensor.external;
     const std::string what = "its external data in '" + external.location + "' ";
     if (!fits(external.offset, external.length.value_or(0), size))
-      return malformed(
-          "onnx-external", external.offset,
-          what + "begin at byte " + std::to_string(external.offset) +
-              (external.length ? " and have " + std::to_string(*external.length) + " bytes" : "") +
-              "; that file has " + std::to_string(size));
+      return malformed("onnx-external", external.offset, what, "begin at byte ", external.offset,
+                       external.length ? concat(" and have ", *external.length, " bytes") : "",
+                       "; that file has ", size);
     const std::uint64_t found = external.length.value_or(size - external.offset);
     if (found == tensor.bytes) return {};
-    return malformed("onnx-external", external.offset,
-                     what + "have " + std::to_string(found) + " bytes, " +
-                         std::string(info(*tensor.type->dtype).name) + " " +
-                         dims_text(tensor.dims) + " needs " + std::to_string(tensor.bytes));
+    return malformed("onnx-external", external.offset, what, "have ", found, " bytes, ",
+                     info(*tensor.type->dtype).name, " ", dims_text(tensor.dims), " needs ",
+                     tensor.bytes);
   }
 
   static TensorInfo foreign(const OnnxTensor& tensor) {
     TensorInfo info;
     info.foreign_dtype =
         tensor.type != nullptr ? std::string(tensor.type->name) : std::to_string(tensor.data_type);
-    info.foreign_reason =
-        tensor.type == nullptr
-            ? "its data_type is " + std::to_string(tensor.data_type) + ", which is unknown"
-        : tensor.type->field == onnx::tensor::kStrings
-            ? "it has strings (STRING), for which there is no dtype"
-            : "its data_type is " + std::to_string(tensor.data_type) + " (" +
-                  std::string(tensor.type->name) + "), for which there is no dtype";
+    info.foreign_reason = tensor.type == nullptr
+                              ? concat("its data_type is ", tensor.data_type, ", which is unknown")
+                          : tensor.type->field == onnx::tensor::kStrings
+                              ? "it has strings (STRING), for which there is no dtype"
+                              : concat("its data_type is ", tensor.data_type, " (",
+                                       tensor.type->name, "), for which there is no dtype");
     info.layout = Layout::linear;
     info.layout_code = spec(Layout::linear).code();
     info.dims = tensor.dims;
@@ -454,8 +448,8 @@ class OnnxReader final : public TensorReader {
       return wrong("its values have the dims " + dims_text(sparse.values.dims) +
                    ", one dim was expected");
     if (sparse.indices.type == nullptr || sparse.indices.type->dtype != DType::int64)
-      return wrong("its indices have the data_type " + std::to_string(sparse.indices.data_type) +
-                   ", 7 (INT64) was expected");
+      return wrong(concat("its indices have the data_type ", sparse.indices.data_type,
+                          ", 7 (INT64) was expected"));
     const std::uint64_t nnz = sparse.values.dims[0];
     const std::uint64_t rank = sparse.dims.size();
     const Dims by_dim{nnz, rank};

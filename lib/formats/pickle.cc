@@ -15,6 +15,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "formats/pickle_values.h"
@@ -322,7 +323,7 @@ class Machine {
         return bytes_.wrong("it makes too many values");
     }
     if (bytes_.left() > 0)
-      return bytes_.wrong_behind(std::to_string(bytes_.left()) + " bytes follow after its end");
+      return bytes_.wrong_behind(concat(bytes_.left(), " bytes follow after its end"));
     return values_.finish(root_);
   }
 
@@ -396,7 +397,7 @@ class Machine {
   Status proto(std::uint64_t) {
     BTF_ASSIGN(const std::uint64_t version, bytes_.number(1));
     if (version <= 5) return {};
-    return bytes_.wrong("protocol " + std::to_string(version) + " is unknown");
+    return bytes_.wrong(concat("protocol ", version, " is unknown"));
   }
 
   template <Result<Node> (Literals::*kMake)(std::uint64_t)>
@@ -560,15 +561,14 @@ class Machine {
   Status keep(std::uint64_t key) {
     BTF_ASSIGN(const Node node, top());
     if (!memo_.keep(key, node))
-      return bytes_.wrong("it stores value " + std::to_string(key) + " of the memo twice");
+      return bytes_.wrong(concat("it stores value ", key, " of the memo twice"));
     return {};
   }
 
   Status push_kept(std::uint64_t key) {
     const Node node = memo_.find(key);
     if (node == Pickle::kNoNode)
-      return bytes_.wrong("it reads value " + std::to_string(key) +
-                          " of the memo, which it did not store");
+      return bytes_.wrong(concat("it reads value ", key, " of the memo, which it did not store"));
     return push(node);
   }
 
@@ -695,9 +695,8 @@ const std::array<Machine::Opcode, 62> Machine::kOpcodes{{
 
 Result<Pickle> Pickle::read(const ByteSource& source) {
   if (source.size() > kLongestPickle)
-    return malformed(kPickleFinding, 0,
-                     "the pickle: it has " + std::to_string(source.size()) + " bytes; at most " +
-                         std::to_string(kLongestPickle) + " are read, at its byte 0");
+    return malformed(kPickleFinding, 0, "the pickle: it has ", source.size(), " bytes; at most ",
+                     kLongestPickle, " are read, at its byte 0");
   return Machine(source).run();
 }
 

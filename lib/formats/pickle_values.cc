@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "formats/pickle.h"
@@ -12,8 +13,7 @@
 namespace btf {
 
 std::unexpected<Error> PickleBytes::wrong_at(std::uint64_t at, const std::string& what) {
-  return malformed(kPickleFinding, at,
-                   "the pickle: " + what + ", at its byte " + std::to_string(at));
+  return malformed(kPickleFinding, at, "the pickle: ", what, ", at its byte ", at);
 }
 
 Result<std::uint64_t> PickleBytes::next_operation() {
@@ -56,8 +56,7 @@ Result<std::string> PickleBytes::text(std::uint64_t bytes) {
 
 Status PickleBytes::check_length(std::uint64_t bytes, std::string_view what) const {
   if (bytes <= left()) return {};
-  return wrong(std::string(what) + " has " + std::to_string(bytes) + " bytes, and " +
-               std::to_string(left()) + " are left");
+  return wrong(concat(what, " has ", bytes, " bytes, and ", left(), " are left"));
 }
 
 Status PickleBytes::skip(std::uint64_t bytes, bool utf8) {

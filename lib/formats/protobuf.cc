@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 
 namespace btf {
@@ -112,18 +113,16 @@ class MessageCheck {
   Status nested(const ProtoReader& reader, const ProtoField& field, const ProtoMessage& kind,
                 unsigned depth) {
     if (depth < kDeepest) return run(field.content, kind, depth);
-    return malformed("protobuf", field.at,
-                     reader.field_text(field) + " is nested in more than " +
-                         std::to_string(kDeepest) + " others");
+    return malformed("protobuf", field.at, reader.field_text(field), " is nested in more than ",
+                     kDeepest, " others");
   }
 
   // Numbers in packed form.
   Status packed(const ProtoReader& reader, const ProtoField& field, ProtoType type) {
     if (type != ProtoType::varint) {
       if (field.content.size() % width_of(type) == 0) return {};
-      return malformed("protobuf", field.at,
-                       reader.field_text(field) + " has " + std::to_string(field.content.size()) +
-                           " bytes, not a multiple of " + std::to_string(width_of(type)));
+      return malformed("protobuf", field.at, reader.field_text(field), " has ",
+                       field.content.size(), " bytes, not a multiple of ", width_of(type));
     }
     for (std::uint64_t at = field.content.begin; at < field.content.end;) {
       const std::uint64_t some = std::min(Window::kBytes, field.content.end - at);
@@ -133,11 +132,10 @@ class MessageCheck {
       while (done < some && (some - done >= kLongestVarint || at + some == field.content.end)) {
         const auto number = read_varint({bytes + done, some - done});
         if (!number)
-          return malformed("protobuf", at + done,
-                           "the packed number at byte " + std::to_string(at + done) + " of " +
-                               reader.field_text(field) +
-                               (number.error() == ProtoFault::cut_off ? " is cut off"
-                                                                      : " has more than 64 bits"));
+          return malformed(
+              "protobuf", at + done, "the packed number at byte ", at + done, " of ",
+              reader.field_text(field),
+              number.error() == ProtoFault::cut_off ? " is cut off" : " has more than 64 bits");
         done += number->bytes;
       }
       at += done;
@@ -156,7 +154,7 @@ Status check_message(Window& window, const ProtoRange& message, const ProtoMessa
 
 namespace {
 
-std::string at_byte(std::uint64_t offset) { return " at byte " + std::to_string(offset); }
+std::string at_byte(std::uint64_t offset) { return concat(" at byte ", offset); }
 
 }  // namespace
 
@@ -168,7 +166,7 @@ const ProtoRule* ProtoReader::rule(std::uint64_t number) const {
 std::string ProtoReader::field_text(const ProtoField& field) const {
   const ProtoRule* const known = rule(field.number);
   const std::string name =
-      known != nullptr ? std::string(known->name) : "field " + std::to_string(field.number);
+      known != nullptr ? std::string(known->name) : concat("field ", field.number);
   return name + " of the " + std::string(kind_.name) + at_byte(field.at);
 }
 
@@ -179,7 +177,7 @@ std::unexpected<Error> ProtoReader::fault(ProtoFault fault) const {
   };
   switch (fault) {
     case ProtoFault::cut_off:
-      return wrong("is cut off: the message ends at byte " + std::to_string(message_.end));
+      return wrong(concat("is cut off: the message ends at byte ", message_.end));
     case ProtoFault::too_large:
       return wrong("has a number of more than 64 bits");
     case ProtoFault::number_zero:
@@ -204,9 +202,8 @@ Result<bool> ProtoReader::next(ProtoField& field) {
   field = {head->number, head->type, at_, head->value, {begin, begin}};
   const std::uint64_t left = message_.end - begin;
   if (head->length > left)
-    return malformed("protobuf", at_,
-                     field_text(field) + " should have " + std::to_string(head->length) +
-                         " bytes, the message has " + std::to_string(left) + " left");
+    return malformed("protobuf", at_, field_text(field), " should have ", head->length,
+                     " bytes, the message has ", left, " left");
   field.content.end = begin + head->length;
   BTF_TRY(check(field));
   at_ = field.content.end;
@@ -232,9 +229,8 @@ Status ProtoReader::check(const ProtoField& field) {
 Result<std::string> proto_text(Window& window, const ProtoRange& content, std::uint64_t most,
                                const std::string& what) {
   if (content.size() > most)
-    return malformed("protobuf", content.begin,
-                     what + " has " + std::to_string(content.size()) + " bytes, at most " +
-                         std::to_string(most) + " are read");
+    return malformed("protobuf", content.begin, what, " has ", content.size(), " bytes, at most ",
+                     most, " are read");
   std::string text;
   text.reserve(content.size());
   for (std::uint64_t at = content.begin; at < content.end;) {

@@ -18,6 +18,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "formats/io/byte_source.h"
 
@@ -161,9 +162,9 @@ class PackedVarints {
     const auto varint = read_varint({block_.data() + at_, end_ - at_});
     if (!varint)
       return malformed(
-          "protobuf", range_.begin - (end_ - at_),
-          "the packed number at byte " + std::to_string(range_.begin - (end_ - at_)) +
-              (varint.error() == ProtoFault::cut_off ? " is cut off" : " has more than 64 bits"));
+          "protobuf", range_.begin - (end_ - at_), "the packed number at byte ",
+          range_.begin - (end_ - at_),
+          varint.error() == ProtoFault::cut_off ? " is cut off" : " has more than 64 bits");
     at_ += varint->bytes;
     return varint->value;
   }

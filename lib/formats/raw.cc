@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -113,10 +114,10 @@ Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
   const auto [needed, padded] = size_of(spec);
   if ((source.size() != needed && source.size() != padded) || source.more_follows()) {
     std::string wanted = std::to_string(needed);
-    if (padded != needed) wanted += " (with the last padding " + std::to_string(padded) + ")";
-    const std::string found = source.more_follows() ? "more than " + std::to_string(source.size())
-                                                    : std::to_string(source.size()) +
-                                                          other_types_of_size(spec, source.size());
+    if (padded != needed) wanted += concat(" (with the last padding ", padded, ")");
+    const std::string found = source.more_follows()
+                                  ? concat("more than ", source.size())
+                                  : concat(source.size(), other_types_of_size(spec, source.size()));
     return malformed("raw-size", std::min(needed, source.size()),
                      said(spec) + " takes " + wanted + " bytes, the file has " + found);
   }

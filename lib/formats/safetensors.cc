@@ -18,6 +18,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -134,11 +135,11 @@ std::uint64_t bits_in_name(std::string_view name) {
 }
 
 std::string range_text(const SafetensorsEntry& entry) {
-  return "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + ")";
+  return concat("[", entry.begin, ", ", entry.end, ")");
 }
 
 std::string bytes_belong(std::uint64_t begin, std::uint64_t end) {
-  return "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " belong to no tensor";
+  return concat("bytes ", begin, " to ", end, " belong to no tensor");
 }
 
 // The members of a tensor that have been read.
@@ -250,7 +251,7 @@ class Parser {
     }
     if (count != offsets.size())
       return reader_.wrong(begin.extent.offset,
-                           what + " are " + std::to_string(count) + " numbers and not two");
+                           concat(what, " are ", count, " numbers and not two"));
     entry.begin = offsets[0];
     entry.end = offsets[1];
     tensor.placed = true;
@@ -279,17 +280,14 @@ class Parser {
       return malformed("size-overflow", entry.shape_at,
                        what + ": its size in bytes does not fit 64 bits");
     if (!known)
-      return malformed("unknown-dtype", entry.dtype_at,
-                       what + ": this type is unknown, so that its size of " +
-                           std::to_string(found) + " bytes cannot be checked");
+      return malformed("unknown-dtype", entry.dtype_at, what,
+                       ": this type is unknown, so that its size of ", found,
+                       " bytes cannot be checked");
     if (rest % 8 != 0)
-      return malformed("safetensors-size", entry.shape_at,
-                       what + ": " + std::to_string(*elements) + " elements of " +
-                           std::to_string(bits) + " bits do not fill whole bytes");
-    return malformed("safetensors-size", entry.shape_at,
-                     what + ", which takes " + std::to_string(needed.value_or(0)) +
-                         " bytes, but its data_offsets " + range_text(entry) + " have " +
-                         std::to_string(found));
+      return malformed("safetensors-size", entry.shape_at, what, ": ", *elements, " elements of ",
+                       bits, " bits do not fill whole bytes");
+    return malformed("safetensors-size", entry.shape_at, what, ", which takes ", needed.value_or(0),
+                     " bytes, but its data_offsets ", range_text(entry), " have ", found);
   }
 
   // "tensor 'x' is U8 [2, 3]", with the dims as written.
@@ -321,12 +319,11 @@ Status check_order(const ByteSource& source, const SafetensorsHeader& header) {
     if (before != nullptr) {
       BTF_ASSIGN(const std::string last, safetensors_name(source, *before));
       other = "'" + json_shown(last) + "' " +
-              (entry.begin > end ? "ends at " + std::to_string(end) : "has " + range_text(*before));
+              (entry.begin > end ? concat("ends at ", end) : "has " + range_text(*before));
     }
-    const std::string consequence = entry.begin > end
-                                        ? ": " + bytes_belong(end, entry.begin)
-                                        : ": both have bytes " + std::to_string(entry.begin) +
-                                              " to " + std::to_string(std::min(end, entry.end));
+    const std::string consequence = entry.begin > end ? ": " + bytes_belong(end, entry.begin)
+                                                      : concat(": both have bytes ", entry.begin,
+                                                               " to ", std::min(end, entry.end));
     return malformed("safetensors-offsets", header.data_offset + std::min(end, entry.begin),
                      what + ", but " + other + consequence);
   }
@@ -356,15 +353,12 @@ bool has_safetensors_start(std::string_view start) {
 
 Result<std::uint64_t> safetensors_data_offset(std::string_view start) {
   if (start.size() < kSafetensorsWord)
-    return malformed("safetensors-header", 0,
-                     "the file is cut off: has " + std::to_string(start.size()) +
-                         " of the 8 bytes that say how long its header is");
+    return malformed("safetensors-header", 0, "the file is cut off: has ", start.size(),
+                     " of the 8 bytes that say how long its header is");
   const auto bytes = load_little<std::uint64_t>(std::as_bytes(std::span(start)).data());
   if (bytes > kLongestSafetensorsHeader)
-    return malformed("safetensors-header", 0,
-                     "the header should have " + std::to_string(bytes) +
-                         " bytes; a safetensors file has one of at most " +
-                         std::to_string(kLongestSafetensorsHeader));
+    return malformed("safetensors-header", 0, "the header should have ", bytes,
+                     " bytes; a safetensors file has one of at most ", kLongestSafetensorsHeader);
   return kSafetensorsWord + bytes;
 }
 
@@ -380,9 +374,9 @@ Result<SafetensorsHeader> read_safetensors_header(const ByteSource& source) {
   SafetensorsHeader header;
   BTF_ASSIGN(header.data_offset, safetensors_data_offset(start));
   if (header.data_offset > source.size())
-    return malformed("safetensors-header", kSafetensorsWord,
-                     "the file is cut off: has " + std::to_string(source.size()) + " of " +
-                         std::to_string(header.data_offset) + " bytes up to the end of its header");
+    return malformed("safetensors-header", kSafetensorsWord, "the file is cut off: has ",
+                     source.size(), " of ", header.data_offset,
+                     " bytes up to the end of its header");
   BTF_TRY(Parser(source, header.data_offset).run(header));
   std::ranges::sort(header.entries, {}, [](const SafetensorsEntry& entry) {
     return std::tuple(entry.begin, entry.end, entry.name_at);
@@ -515,8 +509,8 @@ class SafetensorsReader final : public TensorReader {
       if (token.kind == JsonKind::array_end) return dims;
       BTF_ASSIGN(const std::uint64_t dim, reader.size_of(token, "a dim"));
       if (dims.size() == kMaxRank)
-        return malformed("rank-too-large", entry.shape_at,
-                         "the shape has more than " + std::to_string(kMaxRank) + " dims");
+        return malformed("rank-too-large", entry.shape_at, "the shape has more than ", kMaxRank,
+                         " dims");
       dims.push_back(dim);
     }
   }
@@ -538,18 +532,16 @@ Status check_end(const ByteSource& source, const SafetensorsHeader& header) {
   const std::uint64_t data = header.entries.empty() ? 0 : header.entries.back().end;
   const Checked end = checked_add(header.data_offset, data);
   if (!end)
-    return malformed("size-overflow", header.data_offset,
-                     "the end of " + std::to_string(data) + " bytes of data does not fit 64 bits");
+    return malformed("size-overflow", header.data_offset, "the end of ", data,
+                     " bytes of data does not fit 64 bits");
   const std::uint64_t size = source.size();
   if (size < *end)
-    return malformed("data-past-end", size,
-                     "the file is cut off: has " + std::to_string(size) + " of " +
-                         std::to_string(*end) + " bytes");
+    return malformed("data-past-end", size, "the file is cut off: has ", size, " of ", *end,
+                     " bytes");
   if (size == *end && !source.more_follows()) return {};
-  return malformed("bytes-after-data", *end,
-                   (source.more_follows() ? "more than " : "") + std::to_string(size - *end) +
-                       (size - *end == 1 ? " byte follows" : " bytes follow") +
-                       " after the last tensor, which ends at byte " + std::to_string(*end));
+  return malformed("bytes-after-data", *end, source.more_follows() ? "more than " : "", size - *end,
+                   size - *end == 1 ? " byte follows" : " bytes follow",
+                   " after the last tensor, which ends at byte ", *end);
 }
 
 }  // namespace
@@ -604,10 +596,10 @@ class SafetensorsWriter final : public TensorWriter {
           "(plain)");
     const std::uint64_t elements = *element_count(record.dims);
     if (dtype.half_byte() && elements % 2 != 0)
-      return unsupported(std::to_string(elements) + " elements of " + std::string(dtype.name) +
-                         " do not fill whole bytes, as safetensors demands");
+      return unsupported(concat(elements, " elements of ", dtype.name,
+                                " do not fill whole bytes, as safetensors demands"));
     std::string name = record.name;
-    if (name.empty() && !record.named) name = "tensor_" + std::to_string(tensors_.size());
+    if (name.empty() && !record.named) name = concat("tensor_", tensors_.size());
     auto quoted = json_quoted(name);
     if (!quoted)
       return unsupported("the name '" + json_shown(name) +
@@ -687,19 +679,19 @@ class SafetensorsWriter final : public TensorWriter {
       text += kSafetensorsTypes[tensor.type].name;
       text += R"(","shape":[)";
       for (std::size_t d = 0; d < tensor.dims.size(); ++d)
-        text += (d == 0 ? "" : ",") + std::to_string(tensor.dims[d]);
-      text += R"(],"data_offsets":[)" + std::to_string(*end) + ",";
+        text += concat(d == 0 ? "" : ",", tensor.dims[d]);
+      text += concat(R"(],"data_offsets":[)", *end, ",");
       end = checked_add(end, tensor.bytes);
       if (!end) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
-      text += std::to_string(*end) + "]}";
+      text += concat(*end, "]}");
     }
     text += "}";
     text.resize(*round_up(text.size(), kSafetensorsWord), ' ');
     const std::uint64_t bytes = text.size() - kSafetensorsWord;
     if (bytes > kLongestSafetensorsHeader)
-      return unsupported("the header would have " + std::to_string(bytes) +
-                         " bytes; a safetensors file has one of at most " +
-                         std::to_string(kLongestSafetensorsHeader));
+      return unsupported(concat("the header would have ", bytes,
+                                " bytes; a safetensors file has one of at most ",
+                                kLongestSafetensorsHeader));
     store_little(std::as_writable_bytes(std::span(text)).data(), bytes);
     return text;
   }

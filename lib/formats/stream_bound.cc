@@ -4,6 +4,7 @@
 
 #include "btf/file.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "formats/format_table.h"
 #include "formats/io/output.h"
 
@@ -15,8 +16,8 @@ Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> expected)
 
 Status BoundedSpool::append(std::span<const std::byte> bytes) {
   if (bytes.size() > room_ - spool_.size())
-    return fail(ErrorCode::no_space, "a stream takes more than the " + std::to_string(room_) +
-                                         " bytes of temporary space in " + temporary_directory());
+    return fail(ErrorCode::no_space, "a stream takes more than the ", room_,
+                " bytes of temporary space in ", temporary_directory());
   return spool_.append(bytes);
 }
 
@@ -28,10 +29,9 @@ Result<std::uint64_t> BoundedSpool::most() {
 
 Status BoundedSpool::check_room() const {
   if (bound_.beyond_room() == 0) return {};
-  return fail(ErrorCode::no_space, "its tensors need " + std::to_string(bound_.beyond_room()) +
-                                       " bytes of temporary space, at most " +
-                                       std::to_string(room_) + " are available in " +
-                                       temporary_directory());
+  return fail(ErrorCode::no_space, "its tensors need ", bound_.beyond_room(),
+              " bytes of temporary space, at most ", room_, " are available in ",
+              temporary_directory());
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -191,8 +192,8 @@ bool TextScanner::next(std::string_view& number) {
     if (!trouble_) return false;
     const std::string_view word(block_.data() + begin_, at_ - begin_);
     if (word.size() > kLongestWord)
-      return fail_at(offset(), "a word of more than " + std::to_string(kLongestWord) +
-                                   " characters is not a number");
+      return fail_at(offset(),
+                     concat("a word of more than ", kLongestWord, " characters is not a number"));
     if (word.size() > 1 && word.find_first_not_of('-') == word.npos) continue;
     if (skip_label(word)) continue;
     comma_may_follow_ = true;
@@ -296,7 +297,7 @@ Result<std::string> text_place(const ByteSource& source, std::uint64_t offset) {
       line_begin = at + i + 1;
     }
   }
-  return "line " + std::to_string(line) + ", column " + std::to_string(offset - line_begin + 1);
+  return concat("line ", line, ", column ", offset - line_begin + 1);
 }
 
 // A word of the text, shortened for messages.
@@ -411,8 +412,8 @@ Result<std::unique_ptr<TensorReader>> open_text(const ByteSource& source,
   BTF_ASSIGN(info.storage, resolve(Layout::linear, info.dims, said.dtype));
   info.data_bytes = storage_bytes(*info.storage, said.dtype);
   if (info.storage->elements() != count)
-    return wrong_count(dims_text(info.dims) + " has " + std::to_string(info.storage->elements()) +
-                       " numbers, the text has " + std::to_string(count));
+    return wrong_count(concat(dims_text(info.dims), " has ", info.storage->elements(),
+                              " numbers, the text has ", count));
   return std::make_unique<TextReader>(source, std::move(info), count);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/names.h"
 #include "core/numbers.h"
 #include "kernels/cast/cast_reference.h"
@@ -126,7 +127,7 @@ int compare_magnitudes(std::string_view text, double value) {
     const std::int64_t scale = exact.point - static_cast<std::int64_t>(exact.digits.size());
     if (scale >= -22 && scale <= 22) {
       const auto whole = static_cast<double>(*parse_number<std::int64_t>(exact.digits));
-      const double power = *parse_number<double>("1e" + std::to_string(std::abs(scale)));
+      const double power = *parse_number<double>(concat("1e", std::abs(scale)));
       const double rest = scale < 0 ? -std::fma(std::fabs(value), power, -whole)
                                     : std::fma(whole, power, -std::fabs(value));
       return rest < 0 ? -1 : rest > 0 ? 1 : 0;

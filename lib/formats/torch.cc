@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/layout.h"
 #include "core/numbers.h"
@@ -211,11 +212,10 @@ class TorchReader final : public TensorReader {
     if (count == 0) return {};
     const std::string name = quoted_member(directory_.name(*first));
     return malformed("torch-unlisted", first->header_offset,
-                     count == 1 ? "member " + name + " (" + std::to_string(bytes) +
-                                      " bytes) belongs to no tensor that is listed"
-                                : std::to_string(count) + " members, the first of them " + name +
-                                      " (" + std::to_string(bytes) +
-                                      " bytes in all), belong to no tensor that is listed");
+                     count == 1 ? concat("member ", name, " (", bytes,
+                                         " bytes) belongs to no tensor that is listed")
+                                : concat(count, " members, the first of them ", name, " (", bytes,
+                                         " bytes in all), belong to no tensor that is listed"));
   }
 
  private:
@@ -307,10 +307,9 @@ class TorchReader final : public TensorReader {
                        "there is no member " + quoted_member(name) + ", which has its elements");
     const ZipMember& member = directory_.members()[*number];
     if (member.size == call.storage_bytes) return *number;
-    return malformed("torch-storage", member.header_offset,
-                     "its storage should have " + std::to_string(call.storage_bytes) +
-                         " bytes, member " + quoted_member(name) + " has " +
-                         std::to_string(member.size));
+    return malformed("torch-storage", member.header_offset, "its storage should have ",
+                     call.storage_bytes, " bytes, member ", quoted_member(name), " has ",
+                     member.size);
   }
 
   // Where the elements are in the file or in inflated content, and their strides.
@@ -354,9 +353,8 @@ class TorchReader final : public TensorReader {
     BTF_ASSIGN(const MemberContent content, content_of(number));
     const Checked end = checked_mul(*checked_add(last, 1), call.type->bytes);
     if (!end || *end > call.storage_bytes)
-      return malformed("torch-storage", content.offset,
-                       "its last element is number " + std::to_string(last) + " of a storage of " +
-                           std::to_string(call.storage_bytes) + " bytes");
+      return malformed("torch-storage", content.offset, "its last element is number ", last,
+                       " of a storage of ", call.storage_bytes, " bytes");
     const std::uint64_t begin = call.offset * call.type->bytes;
     info.storage = std::move(dense);
     info.data_offset = content.offset + begin;

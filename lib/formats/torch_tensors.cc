@@ -13,6 +13,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/pickle.h"
@@ -80,8 +81,8 @@ class ArrayOfCall {
                             "makes a tensor of it");
     const Checked wanted = checked_mul(count_of(tensor.dims), tensor.type->bytes);
     if (wanted != bytes->size())
-      return wrong_pickle("an array of " + dims_text(tensor.dims) + " " + std::string(type) +
-                          " has " + std::to_string(bytes->size()) + " bytes");
+      return wrong_pickle(concat("an array of ", dims_text(tensor.dims), " ", type, " has ",
+                                 bytes->size(), " bytes"));
     // If there are elements, their number has been checked.
     std::uint64_t stride = 1;
     tensor.strides.assign(tensor.dims.size(), 1);
@@ -128,8 +129,7 @@ class ArrayOfCall {
   Result<Dims> dims_of(Node node) const {
     if (!is(node, PickleKind::tuple)) return wrong_pickle("the shape of an array is not a tuple");
     if (pickle_.parts(node).size() > kMaxRank)
-      return malformed("rank-too-large", 0,
-                       "the dims of an array are more than " + std::to_string(kMaxRank));
+      return malformed("rank-too-large", 0, "the dims of an array are more than ", kMaxRank);
     Dims dims;
     for (const Node part : pickle_.parts(node)) {
       if (!is(part, PickleKind::integer) || pickle_.integer(part) < 0)
@@ -252,7 +252,7 @@ class Printer {
       case PickleKind::bytes:
         return bytes(pickle_.text(node));
       case PickleKind::long_text:
-        return add(std::to_string(pickle_.integer(node)) + " bytes");
+        return add(concat(pickle_.integer(node), " bytes"));
       case PickleKind::global:
         return global(pickle_.text(node));
       case PickleKind::tuple:
@@ -447,8 +447,8 @@ class TensorOfCall {
     BTF_ASSIGN(tensor.dims, sizes_of(arguments[2], "the sizes"));
     BTF_ASSIGN(tensor.strides, sizes_of(arguments[3], "the strides"));
     if (tensor.dims.size() != tensor.strides.size())
-      return wrong_pickle("a tensor has " + std::to_string(tensor.dims.size()) + " sizes and " +
-                          std::to_string(tensor.strides.size()) + " strides");
+      return wrong_pickle(concat("a tensor has ", tensor.dims.size(), " sizes and ",
+                                 tensor.strides.size(), " strides"));
     if (needed == 4) return tensor;
     BTF_TRY(check_gradient(arguments[4], arguments[5]));
     const std::size_t metadata = typed ? 7 : 6;
@@ -529,7 +529,7 @@ class TensorOfCall {
       return wrong_pickle(what + " are not a tuple");
     const std::vector<Node>& parts = pickle_.parts(node);
     if (parts.size() > kMaxRank)
-      return malformed("rank-too-large", 0, what + " are more than " + std::to_string(kMaxRank));
+      return malformed("rank-too-large", 0, what, " are more than ", kMaxRank);
     Dims sizes;
     for (const Node part : parts) {
       BTF_ASSIGN(const std::uint64_t size, size_of(part, "one of " + what));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "formats/pickle_values.h"
 #include "formats/torch_tensors.h"
 
@@ -90,8 +91,7 @@ class Walk {
       return {};
     }
     if (depth_ == kMaxDepth)
-      return wrong_pickle("its dicts and lists are nested more than " + std::to_string(kMaxDepth) +
-                          " deep");
+      return wrong_pickle(concat("its dicts and lists are nested more than ", kMaxDepth, " deep"));
     const std::size_t found = found_.size();
     const std::uint64_t cuts = cuts_;
     open_[node] = true;
@@ -182,7 +182,7 @@ class Walk {
       if (number == 1) continue;
       const std::size_t behind = (name ? name->size() + 1 : 0) + key.size();
       for (std::size_t f = found; f < found_.size(); ++f)
-        found_[f].name->insert(behind, " (" + std::to_string(number) + ")");
+        found_[f].name->insert(behind, concat(" (", number, ")"));
     }
     return {};
   }

@@ -24,6 +24,7 @@
 #include "btf/layout.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/decoded_cache.h"
@@ -109,9 +110,8 @@ class OutputScanner {
     BTF_TRY(expect(']'));
     skip_spaces();
     if (bytes_.peek() != JsonBytes::kEnd)
-      return malformed("bytes-after-data", bytes_.offset(),
-                       std::to_string(source_.size() - bytes_.offset()) +
-                           " bytes follow after the end of the list");
+      return malformed("bytes-after-data", bytes_.offset(), source_.size() - bytes_.offset(),
+                       " bytes follow after the end of the list");
     BTF_TRY(bytes_.trouble());
     return std::move(outputs_);
   }
@@ -156,9 +156,8 @@ class OutputScanner {
         return {};
       }
       if (text.size() < length)
-        return wrong(begin, "the name of " + which() + " has no end: '" + std::string(kDimensions) +
-                                "' does not follow within " + std::to_string(text.size()) +
-                                " bytes");
+        return wrong(begin, concat("the name of ", which(), " has no end: '", kDimensions,
+                                   "' does not follow within ", text.size(), " bytes"));
     }
   }
 
@@ -253,7 +252,7 @@ class OutputScanner {
     return {};
   }
 
-  std::string which() const { return "output " + std::to_string(outputs_.size()); }
+  std::string which() const { return concat("output ", outputs_.size()); }
 
   Status unexpected_byte(const std::string& wanted) {
     const int found = bytes_.peek();
@@ -269,8 +268,7 @@ class OutputScanner {
 
   static Status wrong(std::uint64_t at, const std::string& what) {
     return malformed("trtexec-outputs", at,
-                     "this is not what trtexec --exportOutput writes: " + what + ", at byte " +
-                         std::to_string(at));
+                     "this is not what trtexec --exportOutput writes: ", what, ", at byte ", at);
   }
 
   const ByteSource& source_;
@@ -367,8 +365,8 @@ class PrintedValueReader {
 
   std::unexpected<Error> no_number(const DTypeInfo& row, std::uint64_t index, std::uint64_t at,
                                    std::string_view text) const {
-    const std::string value = "value " + std::to_string(index) + " of output '" +
-                              json_shown(output_.name) + "', '" + json_shown(text) + "', is ";
+    const std::string value = concat("value ", index, " of output '", json_shown(output_.name),
+                                     "', '", json_shown(text), "', is ");
     const std::string name(row.name);
     if (row.floating() && is_integer(text)) {
       const std::string type =
@@ -454,10 +452,9 @@ class TrtexecReader final : public TensorReader {
     BTF_ASSIGN(tensor.storage, resolve(Layout::linear, tensor.dims, dtype));
     tensor.data_bytes = storage_bytes(*tensor.storage, dtype);
     if (element_count(output.dims) == output.count) return tensor;
-    return malformed("trtexec-outputs", output.values_at,
-                     "output '" + json_shown(output.name) + "' is " + dims_text(output.dims) +
-                         " and should have " + std::to_string(*element_count(output.dims)) +
-                         " values, it has " + std::to_string(output.count));
+    return malformed("trtexec-outputs", output.values_at, "output '", json_shown(output.name),
+                     "' is ", dims_text(output.dims), " and should have ",
+                     *element_count(output.dims), " values, it has ", output.count);
   }
 
   Result<const ByteSource*> elements(std::uint64_t index) const override {

@@ -13,6 +13,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -80,14 +81,13 @@ Result<std::uint64_t> tvm_rank(Window& window, std::uint64_t offset) {
                                   ", this one begins with " + hex(magic));
   const std::int32_t device = signed_at(header + 16);
   if (device != dlpack::kDLCPU)
-    return bad_header(offset + 16, "the data are on a device of type " + std::to_string(device) +
-                                       ", expected the CPU, which is 1");
+    return bad_header(offset + 16, concat("the data are on a device of type ", device,
+                                          ", expected the CPU, which is 1"));
   const std::int32_t ndim = signed_at(header + 24);
-  if (ndim < 0) return bad_header(offset + 24, "the tensor has " + std::to_string(ndim) + " dims");
+  if (ndim < 0) return bad_header(offset + 24, concat("the tensor has ", ndim, " dims"));
   if (static_cast<std::uint32_t>(ndim) > kMaxRank)
-    return malformed("rank-too-large", offset + 24,
-                     "the tensor has " + std::to_string(ndim) + " dims; at most " +
-                         std::to_string(kMaxRank) + " are read");
+    return malformed("rank-too-large", offset + 24, "the tensor has ", ndim, " dims; at most ",
+                     kMaxRank, " are read");
   return static_cast<std::uint64_t>(ndim);
 }
 
@@ -100,10 +100,8 @@ Status check_bytes(const TvmTensor& tensor, std::uint64_t offset) {
   if (!elements || !bytes || *bytes > kTvmMostSigned)
     return malformed("size-overflow", offset, "the product of the dims, or the size, is too large");
   if (tensor.bytes == *bytes || checked_mul(bytes, tensor.type.lanes) == tensor.bytes) return {};
-  return malformed("tvm-size", offset,
-                   "the header says " + std::to_string(tensor.bytes) + " bytes of data, " +
-                       std::to_string(*elements) + " elements of " + tvm_type_name(tensor.type) +
-                       " take " + std::to_string(*bytes));
+  return malformed("tvm-size", offset, "the header says ", tensor.bytes, " bytes of data, ",
+                   *elements, " elements of ", tvm_type_name(tensor.type), " take ", *bytes);
 }
 
 }  // namespace
@@ -125,8 +123,8 @@ std::string tvm_type_name(const DLDataType& type) {
   else if (kind != kTvmKinds.end())
     name = std::string(kind->name) + (kind->with_bits ? std::to_string(type.bits) : "");
   else
-    name = "code " + std::to_string(type.code) + " of " + std::to_string(type.bits) + " bits";
-  return type.lanes == 1 ? name : name + "x" + std::to_string(type.lanes);
+    name = concat("code ", type.code, " of ", type.bits, " bits");
+  return type.lanes == 1 ? name : concat(name, "x", type.lanes);
 }
 
 Result<TvmTensor> read_tvm_tensor(Window& window, std::uint64_t offset) {
@@ -141,15 +139,15 @@ Result<TvmTensor> read_tvm_tensor(Window& window, std::uint64_t offset) {
   for (std::uint64_t d = 0; d < rank; ++d) {
     const auto dim = load_little<std::uint64_t>(dims + d * kTvmWord);
     if (dim > kTvmMostSigned)
-      return bad_header(dims_at + d * kTvmWord, "dim " + std::to_string(d) + " is " +
-                                                    std::to_string(static_cast<std::int64_t>(dim)));
+      return bad_header(dims_at + d * kTvmWord,
+                        concat("dim ", d, " is ", static_cast<std::int64_t>(dim)));
     tensor.dims.push_back(dim);
   }
   tensor.bytes = load_little<std::uint64_t>(dims + rank * kTvmWord);
   if (tensor.bytes > kTvmMostSigned)
-    return bad_header(dims_at + rank * kTvmWord,
-                      "the tensor has " + std::to_string(static_cast<std::int64_t>(tensor.bytes)) +
-                          " bytes of data");
+    return bad_header(
+        dims_at + rank * kTvmWord,
+        concat("the tensor has ", static_cast<std::int64_t>(tensor.bytes), " bytes of data"));
   BTF_TRY(check_bytes(tensor, offset));
   return tensor;
 }
@@ -177,8 +175,8 @@ Status TvmWalk::begin_file(Window& window) {
         0, "the file should begin with " + hex(kTvmMagic) + " and begins with " + hex(magic));
   count_ = load_little<std::uint64_t>(header + 16);
   if (count_ > kMaxTvmTensors)
-    return bad_header(16, "the file says that it has " + std::to_string(count_) +
-                              " names; at most " + std::to_string(kMaxTvmTensors) + " are read");
+    return bad_header(16, concat("the file says that it has ", count_, " names; at most ",
+                                 kMaxTvmTensors, " are read"));
   next_name(kTvmFileHeader);
   return {};
 }
@@ -186,9 +184,8 @@ Status TvmWalk::begin_file(Window& window) {
 Status TvmWalk::take_name(Window& window) {
   BTF_ASSIGN(const std::uint64_t length, word_at(window, at_));
   if (length > kLongestTvmName)
-    return bad_header(at_, "name " + std::to_string(names_.size()) + " has " +
-                               std::to_string(length) + " bytes; at most " +
-                               std::to_string(kLongestTvmName) + " are read");
+    return bad_header(at_, concat("name ", names_.size(), " has ", length, " bytes; at most ",
+                                  kLongestTvmName, " are read"));
   names_.push_back({at_ + kTvmWord, length});
   next_name(at_ + kTvmWord + length);
   return {};
@@ -196,15 +193,13 @@ Status TvmWalk::take_name(Window& window) {
 
 Status TvmWalk::take_count(Window& window) {
   BTF_ASSIGN(const std::uint64_t count, word_at(window, at_));
-  if (count != count_)
-    return bad_header(at_,
-                      std::to_string(count_) + " names for " + std::to_string(count) + " tensors");
+  if (count != count_) return bad_header(at_, concat(count_, " names for ", count, " tensors"));
   next_tensor(at_ + kTvmWord);
   return {};
 }
 
 Error TvmWalk::in_tensor(const Error& error) const {
-  return error.within("tensor " + std::to_string(tensors_.size()) + " of the file");
+  return error.within(concat("tensor ", tensors_.size(), " of the file"));
 }
 
 Status TvmWalk::begin_tensor(Window& window) {
@@ -248,13 +243,12 @@ std::string TvmWalk::next() const {
     case Stage::file:
       return "the header";
     case Stage::name:
-      return "name " + std::to_string(names_.size()) + " of " + std::to_string(count_);
+      return concat("name ", names_.size(), " of ", count_);
     case Stage::count:
       return "the number of tensors";
     case Stage::tensor:
     case Stage::dims:
-      return "the header of tensor " + std::to_string(tensors_.size()) + " of " +
-             std::to_string(count_);
+      return concat("the header of tensor ", tensors_.size(), " of ", count_);
     case Stage::finished:
       break;
   }
@@ -382,10 +376,9 @@ class TvmReader final : public TensorReader {
 Status check_end(const ByteSource& source, std::uint64_t end) {
   if (source.size() == end && !source.more_follows()) return {};
   const std::uint64_t more = source.size() - end;
-  return malformed("bytes-after-data", end,
-                   (source.more_follows() ? "more than " : "") + std::to_string(more) +
-                       (more == 1 ? " byte follows" : " bytes follow") +
-                       " after the last tensor, which ends at byte " + std::to_string(end));
+  return malformed("bytes-after-data", end, source.more_follows() ? "more than " : "", more,
+                   more == 1 ? " byte follows" : " bytes follow",
+                   " after the last tensor, which ends at byte ", end);
 }
 
 }  // namespace
@@ -408,15 +401,13 @@ Result<std::unique_ptr<TensorReader>> open_tvm(const ByteSource& source,
   TvmWalk walk;
   while (walk.needs() <= source.size() && !walk.finished()) BTF_TRY(walk.step(window));
   if (walk.needs() > source.size())
-    return malformed("data-past-end", source.size(),
-                     "the file is cut off: has " + std::to_string(source.size()) + " bytes, and " +
-                         walk.next() + " ends at byte " + std::to_string(walk.needs()));
+    return malformed("data-past-end", source.size(), "the file is cut off: has ", source.size(),
+                     " bytes, and ", walk.next(), " ends at byte ", walk.needs());
   BTF_TRY(check_end(source, walk.needs()));
   BTF_ASSIGN(const auto same, find_same_names(source, walk.names()));
   if (same)
-    return malformed("tvm-names", walk.names()[same->second].at,
-                     "tensors " + std::to_string(same->first) + " and " +
-                         std::to_string(same->second) + " have the same name");
+    return malformed("tvm-names", walk.names()[same->second].at, "tensors ", same->first, " and ",
+                     same->second, " have the same name");
   return std::make_unique<TvmReader>(source, std::move(walk));
 }
 
@@ -461,18 +452,18 @@ class TvmWriter final : public TensorWriter {
           "a file of TVM's parameters holds row-major tensors: kLINEAR, or the stored array as it "
           "is (plain)");
     std::string name = record.name;
-    if (name.empty() && !record.named) name = "tensor_" + std::to_string(names_.size());
+    if (name.empty() && !record.named) name = concat("tensor_", names_.size());
     if (!is_utf8(name))
       return unsupported("the name '" + json_shown(name) + "' is not UTF-8, as TVM demands");
     if (name.size() > kLongestTvmName)
-      return unsupported("a name of " + std::to_string(name.size()) + " bytes; at most " +
-                         std::to_string(kLongestTvmName) + " are written");
+      return unsupported(
+          concat("a name of ", name.size(), " bytes; at most ", kLongestTvmName, " are written"));
     if (!known_.insert(name).second)
       return unsupported("two tensors have the name '" + json_shown(name) +
                          "', of which a file of TVM's parameters can hold one");
     if (names_.size() == kMaxTvmTensors)
-      return unsupported("a file of TVM's parameters is written with at most " +
-                         std::to_string(kMaxTvmTensors) + " tensors");
+      return unsupported(concat("a file of TVM's parameters is written with at most ",
+                                kMaxTvmTensors, " tensors"));
     head_ = checked_add(head_, sizeof(std::uint64_t) + name.size());
     total_ = checked_add(total_, header(record).all().size());
     total_ = checked_add(total_, record.payload);

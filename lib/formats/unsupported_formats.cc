@@ -15,6 +15,7 @@
 #include "btf/layout.h"
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/format_table.h"
@@ -295,8 +296,7 @@ bool is_text(std::string_view start, bool whole) {
 
 std::string size_text(const ByteSource& source) {
   const std::uint64_t size = source.size();
-  return (source.more_follows() ? "more than " : "") + std::to_string(size) +
-         (size == 1 ? " byte" : " bytes");
+  return concat(source.more_follows() ? "more than " : "", size, size == 1 ? " byte" : " bytes");
 }
 
 FoundKind unread(std::string_view what, std::string_view advice, bool tensorless) {

@@ -18,6 +18,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/decoded_cache.h"
@@ -81,8 +82,7 @@ struct Inflater::State {
 
   std::unexpected<Error> damaged(const std::string& what) const {
     const std::uint64_t at = next - stream.avail_in;
-    return malformed("zip-member", at,
-                     "its deflated data " + what + " at byte " + std::to_string(at));
+    return malformed("zip-member", at, "its deflated data ", what, " at byte ", at);
   }
 
   Status fill() {
@@ -155,34 +155,30 @@ Result<std::uint64_t> find_end(const ByteSource& source) {
     if (end != length) continue;
     if (found)
       return malformed("zip-directory", size - length + at,
-                       "two records could be the end of the zip file, at bytes " +
-                           std::to_string(size - length + at) + " and " + std::to_string(*found));
+                       "two records could be the end of the zip file, at bytes ",
+                       size - length + at, " and ", *found);
     found = size - length + at;
   }
   if (found) return *found;
   if (behind)
-    return malformed("zip-directory", size - *behind,
-                     "the zip file ends " + std::to_string(*behind) +
-                         (*behind == 1 ? " byte" : " bytes") +
-                         " after its directory, where nothing should follow");
-  return malformed("zip-directory", size,
-                   "a zip file ends with its directory, this one of " + std::to_string(size) +
-                       " bytes does not: it is cut off, or more than that was appended");
+    return malformed("zip-directory", size - *behind, "the zip file ends ", *behind,
+                     *behind == 1 ? " byte" : " bytes",
+                     " after its directory, where nothing should follow");
+  return malformed("zip-directory", size, "a zip file ends with its directory, this one of ", size,
+                   " bytes does not: it is cut off, or more than that was appended");
 }
 
 std::unexpected<Error> several_disks(std::string_view record, std::uint64_t at) {
-  return malformed("zip-directory", at,
-                   "the " + std::string(record) + " at byte " + std::to_string(at) +
-                       " says that the zip file has several disks");
+  return malformed("zip-directory", at, "the ", record, " at byte ", at,
+                   " says that the zip file has several disks");
 }
 
 // Checks the record's number against the zip64 one, unless it only refers to it.
 Status agree(std::uint64_t said, std::uint64_t elsewhere, std::uint64_t zip64,
              const std::string& what, std::uint64_t at) {
   if (said == elsewhere || said == zip64) return {};
-  return malformed("zip-directory", at,
-                   "the end of the zip file contradicts itself on " + what + ": " +
-                       std::to_string(said) + " and, in its zip64 form, " + std::to_string(zip64));
+  return malformed("zip-directory", at, "the end of the zip file contradicts itself on ", what,
+                   ": ", said, " and, in its zip64 form, ", zip64);
 }
 
 struct Numbers {
@@ -202,9 +198,8 @@ Result<std::optional<std::uint64_t>> find_end64(const ByteSource& source, std::u
     return several_disks("zip64 locator", end - kLocator);
   const auto at = load_little<std::uint64_t>(locator.data() + 8);
   if (!fits(at, kEnd64, end - kLocator))
-    return malformed("zip-directory", end - kLocator,
-                     "the zip64 end should be at byte " + std::to_string(at) +
-                         ", where there is no room for it");
+    return malformed("zip-directory", end - kLocator, "the zip64 end should be at byte ", at,
+                     ", where there is no room for it");
   return at;
 }
 
@@ -212,13 +207,12 @@ Result<Numbers> read_end64(const ByteSource& source, std::uint64_t at, std::uint
   std::array<std::byte, kEnd64> record;
   BTF_TRY(source.read_at(at, record));
   if (load_little<std::uint32_t>(record.data()) != kEnd64Magic)
-    return malformed("zip-directory", at,
-                     "the zip64 end should be at byte " + std::to_string(at) + ", where it is not");
+    return malformed("zip-directory", at, "the zip64 end should be at byte ", at,
+                     ", where it is not");
   const Checked end = checked_add(at + kEnd64Head, load_little<std::uint64_t>(record.data() + 4));
   if (end != locator)
-    return malformed("zip-directory", at,
-                     "the zip64 end at byte " + std::to_string(at) +
-                         " does not reach to its locator at byte " + std::to_string(locator));
+    return malformed("zip-directory", at, "the zip64 end at byte ", at,
+                     " does not reach to its locator at byte ", locator);
   const auto entries = load_little<std::uint64_t>(record.data() + 32);
   if (load_little<std::uint32_t>(record.data() + 16) != 0 ||
       load_little<std::uint32_t>(record.data() + 20) != 0 ||
@@ -256,11 +250,10 @@ Result<EndRecord> read_end(const ByteSource& source) {
   }
   const Checked directory_end = checked_add(numbers.offset, numbers.bytes);
   if (directory_end != end)
-    return malformed("zip-directory", at,
-                     "the directory should have " + std::to_string(numbers.bytes) +
-                         " bytes from byte " + std::to_string(numbers.offset) +
-                         " on and end where its end record begins, at byte " + std::to_string(end) +
-                         ": something was put in front of the zip file, or into it");
+    return malformed("zip-directory", at, "the directory should have ", numbers.bytes,
+                     " bytes from byte ", numbers.offset,
+                     " on and end where its end record begins, at byte ", end,
+                     ": something was put in front of the zip file, or into it");
   return EndRecord{numbers.entries, numbers.offset, end};
 }
 
@@ -293,9 +286,8 @@ Status read_stored(const ZipPlace& place, const TakeBytes& take) {
 Status inflate(const ZipPlace& place, const TakeBytes& take) {
   const ZipMember& member = place.member;
   const auto wrong_size = [&](const std::string& what) {
-    return malformed(
-        "zip-member", member.header_offset,
-        what + " the " + std::to_string(member.size) + " bytes that the directory says");
+    return malformed("zip-member", member.header_offset, what, " the ", member.size,
+                     " bytes that the directory says");
   };
   Inflater inflater(place.source, place.data_offset, member.packed);
   std::vector<std::byte> block(std::min(kContentBlock, member.size + 1));
@@ -307,12 +299,11 @@ Status inflate(const ZipPlace& place, const TakeBytes& take) {
     BTF_TRY(take(std::span(block).first(got)));
     done += got;
   }
-  if (done < member.size)
-    return wrong_size("its content ends after " + std::to_string(done) + " of");
+  if (done < member.size) return wrong_size(concat("its content ends after ", done, " of"));
   if (inflater.left() > 0)
     return malformed("zip-member", place.data_offset + member.packed - inflater.left(),
-                     "its deflated data end " + std::to_string(inflater.left()) +
-                         " bytes before the directory says they do");
+                     "its deflated data end ", inflater.left(),
+                     " bytes before the directory says they do");
   return {};
 }
 
@@ -376,7 +367,7 @@ constexpr auto kMethods = std::to_array<Method>({
 
 std::string method_text(std::uint16_t number) {
   const auto* row = std::ranges::find(kMethods, number, &Method::number);
-  std::string text = "method " + std::to_string(number);
+  std::string text = concat("method ", number);
   if (row != kMethods.end()) text += " (" + std::string(row->name) + ")";
   return text;
 }
@@ -389,16 +380,14 @@ Status check_readable(const std::string& name, const ZipMember& member) {
                                             method_text(member.method) + ", which is not read");
   const bool stored = member.method == zip::kStored;
   if (stored && member.size != member.packed)
-    return malformed("zip-member", member.header_offset,
-                     "member " + name + " is stored uncompressed, but has " +
-                         std::to_string(member.packed) + " bytes in the file and " +
-                         std::to_string(member.size) + " by itself");
+    return malformed("zip-member", member.header_offset, "member ", name,
+                     " is stored uncompressed, but has ", member.packed, " bytes in the file and ",
+                     member.size, " by itself");
   const Checked most = checked_mul(member.packed, kMaxOfAByte);
   if (!stored && most && member.size > *most)
-    return malformed("zip-member", member.header_offset,
-                     "member " + name + " is said to have " + std::to_string(member.size) +
-                         " bytes, which its " + std::to_string(member.packed) +
-                         " deflated bytes cannot hold");
+    return malformed("zip-member", member.header_offset, "member ", name, " is said to have ",
+                     member.size, " bytes, which its ", member.packed,
+                     " deflated bytes cannot hold");
   return {};
 }
 
@@ -420,9 +409,8 @@ class Beginning final : public ByteSource {
       if (!got) return std::unexpected(got.error());
     }
     if (!fits(offset, out.size(), bytes_.size()))
-      return malformed("zip-member", bytes_.size(),
-                       "its content ends after " + std::to_string(bytes_.size()) +
-                           " bytes, the directory says " + std::to_string(size_));
+      return malformed("zip-member", bytes_.size(), "its content ends after ", bytes_.size(),
+                       " bytes, the directory says ", size_);
     std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
     return {};
   }
@@ -444,10 +432,9 @@ std::string quoted_member(std::string_view name) {
 
 std::unexpected<Error> overlapping(std::string_view name, const ZipMember& member,
                                    const std::string& other) {
-  return malformed("zip-overlap", member.header_offset,
-                   "the bytes of member " + quoted_member(name) + " from byte " +
-                       std::to_string(member.header_offset) + " on overlap " + other + " at byte " +
-                       std::to_string(member.limit));
+  return malformed("zip-overlap", member.header_offset, "the bytes of member ", quoted_member(name),
+                   " from byte ", member.header_offset, " on overlap ", other, " at byte ",
+                   member.limit);
 }
 
 Result<std::uint64_t> locate(const ByteSource& source, const ZipDirectory& directory,
@@ -458,9 +445,8 @@ Result<std::uint64_t> locate(const ByteSource& source, const ZipDirectory& direc
   std::array<std::byte, zip::kLocalHeader> header;
   BTF_TRY(source.read_at(at, header));
   if (load_little<std::uint32_t>(header.data()) != zip::kLocalMagic)
-    return malformed("zip-member", at,
-                     "member " + quoted_member(name) + " should begin at byte " +
-                         std::to_string(at) + ", where no member does");
+    return malformed("zip-member", at, "member ", quoted_member(name), " should begin at byte ", at,
+                     ", where no member does");
   const auto name_bytes = load_little<std::uint16_t>(header.data() + 26);
   const auto extra_bytes = load_little<std::uint16_t>(header.data() + 28);
   const std::uint64_t data = at + zip::kLocalHeader + name_bytes + extra_bytes;
@@ -468,9 +454,8 @@ Result<std::uint64_t> locate(const ByteSource& source, const ZipDirectory& direc
   std::string local(name_bytes, '\0');
   BTF_TRY(source.read_at(at + zip::kLocalHeader, std::as_writable_bytes(std::span(local))));
   if (local != name)
-    return malformed("zip-name", at,
-                     "member " + quoted_member(name) + " is called " + quoted_member(local) +
-                         " in its local header, at byte " + std::to_string(at));
+    return malformed("zip-name", at, "member ", quoted_member(name), " is called ",
+                     quoted_member(local), " in its local header, at byte ", at);
   return data;
 }
 
@@ -534,18 +519,17 @@ class ZipDirectory::Reader {
   Result<ZipDirectory> read() {
     const std::uint64_t bytes = cursor_.left();
     if (bytes > kMaxBytes)
-      return fail(ErrorCode::unsupported, "the zip file has a directory of " +
-                                              std::to_string(bytes) + " bytes, at most " +
-                                              std::to_string(kMaxBytes) + " are read");
+      return fail(ErrorCode::unsupported, "the zip file has a directory of ", bytes,
+                  " bytes, at most ", kMaxBytes, " are read");
     if (end_.entries > bytes / kEntry)
-      return wrong("its " + std::to_string(bytes) + " bytes cannot hold the " +
-                   std::to_string(end_.entries) + " members that the end of the zip file says");
+      return wrong(concat("its ", bytes, " bytes cannot hold the ", end_.entries,
+                          " members that the end of the zip file says"));
     found_.members_.reserve(end_.entries);
     found_.names_.reserve(bytes - end_.entries * kEntry);
     while (cursor_.left() > 0) BTF_TRY(take_member());
     if (found_.members_.size() != end_.entries)
-      return wrong("it has " + std::to_string(found_.members_.size()) +
-                   " members, the end of the zip file says " + std::to_string(end_.entries));
+      return wrong(concat("it has ", found_.members_.size(),
+                          " members, the end of the zip file says ", end_.entries));
     BTF_TRY(check_names());
     BTF_TRY(check_places());
     return std::move(found_);
@@ -560,11 +544,11 @@ class ZipDirectory::Reader {
   Status take_member() {
     const std::uint64_t at = cursor_.at();
     if (cursor_.left() < kEntry)
-      return wrong("an entry has at least " + std::to_string(kEntry) + " bytes, but it ends " +
-                   std::to_string(cursor_.left()) + " bytes after byte " + std::to_string(at));
+      return wrong(concat("an entry has at least ", kEntry, " bytes, but it ends ", cursor_.left(),
+                          " bytes after byte ", at));
     BTF_ASSIGN(const auto entry, cursor_.take(kEntry));
     if (number_at<std::uint32_t>(entry, 0) != zip::kEntryMagic)
-      return wrong("there is no entry at byte " + std::to_string(at));
+      return wrong(concat("there is no entry at byte ", at));
     ZipMember member;
     member.flags = number_at<std::uint16_t>(entry, 8);
     member.method = number_at<std::uint16_t>(entry, 10);
@@ -578,7 +562,7 @@ class ZipDirectory::Reader {
     member.header_offset = number_at<std::uint32_t>(entry, 42);
     const std::uint64_t more = std::uint64_t{member.name_bytes} + extra_bytes + comment_bytes;
     if (cursor_.left() < more)
-      return wrong("the entry at byte " + std::to_string(at) + " goes on beyond its end");
+      return wrong(concat("the entry at byte ", at, " goes on beyond its end"));
     BTF_ASSIGN(const auto rest, cursor_.take(more));
     const std::string_view name(reinterpret_cast<const char*>(rest.data()), member.name_bytes);
     if (name.find('\0') != std::string_view::npos)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/zip.h"
@@ -24,9 +25,8 @@ Status CrcSink::write_at(std::uint64_t offset, std::span<const std::byte> bytes)
 
 Result<std::uint32_t> CrcSink::crc() const {
   if (missing_ == 0) return sum_.load();
-  return fail(ErrorCode::io, "a member of the zip file was not written as a whole: " +
-                                 std::to_string(static_cast<std::int64_t>(missing_)) +
-                                 " bytes are missing");
+  return fail(ErrorCode::io, "a member of the zip file was not written as a whole: ",
+              static_cast<std::int64_t>(missing_), " bytes are missing");
 }
 
 namespace {
@@ -238,7 +238,7 @@ Status ZipWriter::announce(std::string name, std::uint64_t size) {
     return fail(ErrorCode::unsupported, "the name " + quoted_member(name) + " " + why);
   };
   if (name.size() > zip::kElsewhere16)
-    return refuse("has " + std::to_string(name.size()) + " bytes, a zip file takes 65535");
+    return refuse(concat("has ", name.size(), " bytes, a zip file takes 65535"));
   if (name.find('\0') != std::string::npos)
     return refuse("has a NUL byte, at which readers of zip files cut it");
   if (name.ends_with('/')) return refuse("ends in '/', as folders do in a zip file");

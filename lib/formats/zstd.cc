@@ -15,6 +15,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "core/resources.h"
@@ -125,12 +126,10 @@ Status TableWatch::check() const {
   if ((std::to_integer<std::uint8_t>(footer_[4]) & kReservedBits) != 0)
     return wrong_table(footer + 4, "the reserved bits of its descriptor are not 0");
   if (const std::uint32_t listed = load_u32(footer_.data()); listed != frames_)
-    return wrong_table(footer, "it has " + std::to_string(listed) + " frames, but " +
-                                   std::to_string(frames_) + " precede it");
+    return wrong_table(footer, concat("it has ", listed, " frames, but ", frames_, " precede it"));
   if (width_ == 0)
-    return wrong_table(entries_at_ + 4, "its frame has " + std::to_string(size_) +
-                                            " bytes, which does not fit " +
-                                            std::to_string(frames_) + " frames");
+    return wrong_table(entries_at_ + 4, concat("its frame has ", size_,
+                                               " bytes, which does not fit ", frames_, " frames"));
   if (table_sizes_ != sizes_)
     return wrong_table(entries, "the frames before it have other sizes than in the table");
   return {};
@@ -139,9 +138,8 @@ Status TableWatch::check() const {
 }  // namespace
 
 std::unexpected<Error> wrong_frame(std::uint64_t index, std::uint64_t offset, std::string what) {
-  return malformed("zstd-frame", offset,
-                   "zstd frame " + std::to_string(index) + " at byte " + std::to_string(offset) +
-                       ": " + std::move(what));
+  return malformed("zstd-frame", offset, "zstd frame ", index, " at byte ", offset, ": ",
+                   std::move(what));
 }
 
 std::unexpected<Error> wrong_table(std::uint64_t offset, std::string what) {
@@ -346,13 +344,12 @@ void FrameWalk::end_block() {
 std::string FrameWalk::fault() const {
   if (reserved_block_) return "a block in it is of a reserved type";
   if (!header_content_ || (part_ != Part::end && part_ != Part::checksum)) return {};
-  const std::string header =
-      "its header says " + std::to_string(*header_content_) + " bytes of content, ";
+  const std::string header = concat("its header says ", *header_content_, " bytes of content, ");
   if (!blocks_content_) return {};
   if (*blocks_content_ < *header_content_)
-    return header + "its blocks end after " + std::to_string(*blocks_content_);
+    return concat(header, "its blocks end after ", *blocks_content_);
   if (*blocks_content_ > *header_content_)
-    return header + "its blocks go on to " + std::to_string(*blocks_content_);
+    return concat(header, "its blocks go on to ", *blocks_content_);
   return {};
 }
 
@@ -388,10 +385,8 @@ Result<bool> append(BoundedSpool& content, std::span<const std::byte> bytes) {
   BTF_ASSIGN(const std::uint64_t most, content.most());
   if (content.size() <= most || !content.bound().complete()) return true;
   BTF_TRY(content.check_room());
-  return malformed("decompression-bomb", 0,
-                   "the compressed file goes on after " + std::to_string(most) +
-                       " bytes of content, more than " + std::string(content.bound().subject()) +
-                       " needs");
+  return malformed("decompression-bomb", 0, "the compressed file goes on after ", most,
+                   " bytes of content, more than ", content.bound().subject(), " needs");
 }
 
 // Evaluated once, when needed content is not there yet.
@@ -405,10 +400,8 @@ class Need {
     asked_ = true;
     BTF_ASSIGN(const std::optional<std::uint64_t> most, capacity_());
     if (!most || *most >= needed) return {};
-    return malformed("data-past-end", *most,
-                     std::string(content.bound().subject()) + " needs " + std::to_string(needed) +
-                         " bytes of content, the compressed file has no more than " +
-                         std::to_string(*most));
+    return malformed("data-past-end", *most, content.bound().subject(), " needs ", needed,
+                     " bytes of content, the compressed file has no more than ", *most);
   }
 
  private:
@@ -420,10 +413,8 @@ class Need {
 Status check_end(BoundedSpool& content, std::uint64_t frames, std::uint64_t offset) {
   BTF_ASSIGN(const std::uint64_t least, content.least(frames));
   if (content.size() >= least) return {};
-  return malformed("zstd-frame", offset,
-                   "the compressed file was cut off after frame " + std::to_string(frames - 1) +
-                       ": there are " + std::to_string(content.size()) +
-                       " bytes of content, the records need " + std::to_string(least));
+  return malformed("zstd-frame", offset, "the compressed file was cut off after frame ", frames - 1,
+                   ": there are ", content.size(), " bytes of content, the records need ", least);
 }
 
 // Where a frame begins, in the file and in its content.
@@ -504,8 +495,7 @@ Result<Unpacked> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
   }
   if (wanted != 0)
     return wrong_frame(frame.index, frame.offset,
-                       "the file ends within " + std::string(walk.inside()) + ", at byte " +
-                           std::to_string(packed_at));
+                       concat("the file ends within ", walk.inside(), ", at byte ", packed_at));
   if (table.found())
     BTF_TRY(table.check());
   else

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "formats/zstd.h"
 
 namespace btf::zstd {
@@ -133,8 +134,8 @@ class Sink final : public CompressingSink {
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset != content_bytes_)
-      return fail(ErrorCode::unsupported, "a compressed output is written front to back and byte " +
-                                              std::to_string(offset) + " is not the next one");
+      return fail(ErrorCode::unsupported, "a compressed output is written front to back and byte ",
+                  offset, " is not the next one");
     while (!bytes.empty()) {
       std::vector<std::byte>& content = encoder_.next().content;
       const auto some = bytes.first(std::min(bytes.size(), kFrameContent - content.size()));
@@ -177,9 +178,8 @@ class Sink final : public CompressingSink {
     const std::span<const std::byte> frame(job.frame.data(), job.result);
     BTF_TRY(put(frame));
     if (entries_.size() == kMaxFrames * entry_bytes(true))
-      return fail(ErrorCode::unsupported, "the compressed file would have more than " +
-                                              std::to_string(kMaxFrames) +
-                                              " frames, more than readers take");
+      return fail(ErrorCode::unsupported, "the compressed file would have more than ", kMaxFrames,
+                  " frames, more than readers take");
     std::byte entry[entry_bytes(true)];
     store_u32(entry, static_cast<std::uint32_t>(frame.size()));
     store_u32(entry + 4, static_cast<std::uint32_t>(job.content.size()));

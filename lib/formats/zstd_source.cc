@@ -21,6 +21,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 #include "formats/io/byte_source.h"
 #include "formats/zstd.h"
@@ -109,9 +110,9 @@ std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
 }
 
 std::unexpected<Error> wrong_length(const FramePlace& place, std::uint64_t length) {
-  return wrong_frame(place.index, place.file_offset,
-                     "it ends after " + std::to_string(length) + " bytes, the seek table says " +
-                         std::to_string(place.compressed));
+  return wrong_frame(
+      place.index, place.file_offset,
+      concat("it ends after ", length, " bytes, the seek table says ", place.compressed));
 }
 
 Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
@@ -119,15 +120,15 @@ Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
     return wrong_frame(place.index, place.file_offset, std::move(what));
   };
   if (load_u32(frame.data()) != kFrameMagic)
-    return wrong("no frame with content begins here, but the seek table says that it has " +
-                 std::to_string(place.content) + " bytes");
+    return wrong(concat("no frame with content begins here, but the seek table says that it has ",
+                        place.content, " bytes"));
   const std::size_t length = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
   if (ZSTD_isError(length) != 0) return explained(length, place, frame);
   if (length != frame.size()) return wrong_length(place, length);
   const unsigned long long content = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (content != ZSTD_CONTENTSIZE_UNKNOWN && content != place.content)
-    return wrong("its header says " + std::to_string(content) +
-                 " bytes of content, the seek table " + std::to_string(place.content));
+    return wrong(
+        concat("its header says ", content, " bytes of content, the seek table ", place.content));
   return {};
 }
 
@@ -147,8 +148,7 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
   if (ZSTD_isError(got) != 0) return explained(got, place, frame);
   if (got != out.size())
     return wrong_frame(place.index, place.file_offset,
-                       "it holds " + std::to_string(got) + " bytes, the seek table says " +
-                           std::to_string(out.size()));
+                       concat("it holds ", got, " bytes, the seek table says ", out.size()));
   if (!place.checksum) return {};
   // libzstd has already checked the frame's own checksum, which is the same 32 bits.
   const bool own = (frame[4] & kHasChecksum) != std::byte{};
@@ -170,9 +170,9 @@ Status FrameDecoder::check(const ByteSource& file, const FramePlace& place) {
       return length == place.compressed ? Status{} : wrong_length(place, length);
     }
     if (place.compressed > kMaxEmpty)
-      return wrong_frame(place.index, place.file_offset,
-                         "it has " + std::to_string(place.compressed) +
-                             " bytes and no content, by the seek table");
+      return wrong_frame(
+          place.index, place.file_offset,
+          concat("it has ", place.compressed, " bytes and no content, by the seek table"));
   }
   return read(file, place, std::span(content_.reserve(place.content), place.content));
 }
@@ -228,23 +228,20 @@ Status SeekTable::read_footer() {
   // 32 bits times 12 fits 64 bits.
   const std::uint64_t body = frames_ * entry_bytes(checksums_) + kFooter;
   if (body + kSkippableHeader > size)
-    return wrong_table(footer_at, std::to_string(frames_) + " frames need " +
-                                      std::to_string(body + kSkippableHeader) +
-                                      " bytes of table, the file has " + std::to_string(size));
+    return wrong_table(footer_at, concat(frames_, " frames need ", body + kSkippableHeader,
+                                         " bytes of table, the file has ", size));
   const std::uint64_t table_at = size - body - kSkippableHeader;
   std::array<std::byte, kSkippableHeader> header;
   BTF_TRY(file_->read_at(table_at, header));
   if (skippable(load_u32(header.data())) && load_u32(header.data()) != kSeekTableMagic)
-    return wrong_table(table_at, "the skippable frame at byte " + std::to_string(table_at) +
-                                     " is of another kind than that of a seek table");
+    return wrong_table(table_at, concat("the skippable frame at byte ", table_at,
+                                        " is of another kind than that of a seek table"));
   if (load_u32(header.data()) != kSeekTableMagic)
-    return wrong_table(table_at, "no skippable frame begins at byte " + std::to_string(table_at) +
-                                     ", where that of " + std::to_string(frames_) +
-                                     " frames should");
+    return wrong_table(table_at, concat("no skippable frame begins at byte ", table_at,
+                                        ", where that of ", frames_, " frames should"));
   if (load_u32(header.data() + 4) != body)
-    return wrong_table(
-        table_at + 4, "its frame says " + std::to_string(load_u32(header.data() + 4)) + " bytes, " +
-                          std::to_string(frames_) + " frames need " + std::to_string(body));
+    return wrong_table(table_at + 4, concat("its frame says ", load_u32(header.data() + 4),
+                                            " bytes, ", frames_, " frames need ", body));
   entries_offset_ = table_at + kSkippableHeader;
   return {};
 }
@@ -277,15 +274,14 @@ Status SeekTable::check_entries() {
   std::uint64_t file_offset = 0;
   BTF_TRY(for_entries({}, frames_, [&](const FramePlace& place) {
     const auto refuse = [&](const std::string& fault) {
-      status = wrong_table(entries_offset_ + place.index * entry_bytes(checksums_),
-                           "frame " + std::to_string(place.index) + " has " +
-                               std::to_string(place.compressed) + " compressed bytes" + fault);
+      status = wrong_table(
+          entries_offset_ + place.index * entry_bytes(checksums_),
+          concat("frame ", place.index, " has ", place.compressed, " compressed bytes", fault));
     };
     if (place.compressed < kMinFrame)
       refuse(", fewer than any frame");
     else if (place.content > 0 && place.compressed > most_compressed(place.content))
-      refuse(" for " + std::to_string(place.content) +
-             " bytes of content, more than they can hold");
+      refuse(concat(" for ", place.content, " bytes of content, more than they can hold"));
     if (place.index % kInterval == 0) checkpoints_.push_back(place);
     file_offset = place.file_offset + place.compressed;
     content_bytes_ = place.content_end();
@@ -295,13 +291,12 @@ Status SeekTable::check_entries() {
   BTF_TRY(std::move(status));
   const std::uint64_t before = entries_offset_ - kSkippableHeader;
   if (file_offset > before)
-    return wrong_table(entries_offset_, "its frames have " + std::to_string(file_offset) +
-                                            " bytes, but only " + std::to_string(before) +
-                                            " precede it: the others are missing");
+    return wrong_table(entries_offset_, concat("its frames have ", file_offset, " bytes, but only ",
+                                               before, " precede it: the others are missing"));
   if (file_offset < before)
-    return wrong_table(entries_offset_, "its frames have " + std::to_string(file_offset) +
-                                            " bytes, but " + std::to_string(before) +
-                                            " precede it: the others belong to no frame");
+    return wrong_table(entries_offset_,
+                       concat("its frames have ", file_offset, " bytes, but ", before,
+                              " precede it: the others belong to no frame"));
   return {};
 }
 
@@ -505,11 +500,10 @@ class SeekableSource final : public ByteSource {
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))
-      return std::unexpected(
-          Error{ErrorCode::malformed,
-                "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
-                    " bytes expected, the content ends at byte " + std::to_string(size()),
-                name_});
+      return std::unexpected(Error{ErrorCode::malformed,
+                                   concat("byte ", offset, ": ", out.size(),
+                                          " bytes expected, the content ends at byte ", size()),
+                                   name_});
     while (!out.empty()) {
       const auto some = read_some(offset, out);
       if (!some) return std::unexpected(some.error().in_file(name_));

@@ -11,6 +11,7 @@
 #include "btf/error.h"
 #include "btf/inspect.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 #include "inspect/distribution.h"
 #include "inspect/stats.h"
@@ -415,7 +416,7 @@ std::string_view channel_state_name(ChannelState state) {
 
 Result<std::uint32_t> find_axis(const TensorInfo& tensor, std::string_view axis) {
   const std::size_t rank = tensor.dims.size();
-  const std::string dims = std::to_string(rank) + (rank == 1 ? " dim" : " dims");
+  const std::string dims = concat(rank, rank == 1 ? " dim" : " dims");
   if (axis.size() == 1 && std::isalpha(static_cast<unsigned char>(axis[0])) != 0) {
     const auto letter = static_cast<char>(std::toupper(static_cast<unsigned char>(axis[0])));
     const auto at = letters_of(tensor).find(letter);
@@ -444,12 +445,10 @@ Result<Channels> channel_stats(const TensorFile& file, const TensorInfo& tensor,
         file.about(tensor.index, Error{ErrorCode::invalid_argument, std::move(why)}));
   };
   if (axis >= tensor.dims.size())
-    return refuse("no dim " + std::to_string(axis) + ": it has " +
-                  std::to_string(tensor.dims.size()));
+    return refuse(concat("no dim ", axis, ": it has ", tensor.dims.size()));
   if (tensor.dims[axis] > kMaxChannels)
-    return refuse("dim " + std::to_string(axis) + " has " + std::to_string(tensor.dims[axis]) +
-                  " channels; statistics by channel are of at most " +
-                  std::to_string(kMaxChannels));
+    return refuse(concat("dim ", axis, " has ", tensor.dims[axis],
+                         " channels; statistics by channel are of at most ", kMaxChannels));
   BTF_ASSIGN(const ElementPasses passes, ElementPasses::open(file, tensor, execution));
   ChannelPlace place{.channels = tensor.dims[axis], .inner = 1};
   for (std::size_t d = axis + 1; d < tensor.dims.size(); ++d) place.inner *= tensor.dims[d];

@@ -17,6 +17,7 @@
 #include "btf/error.h"
 #include "btf/inspect.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "inspect/stats.h"
 #include "kernels/number/number.h"
 
@@ -408,11 +409,10 @@ namespace {
 
 Status check(const DistributionOptions& options) {
   if (options.bins > kMaxBins)
-    return fail(ErrorCode::invalid_argument, "a histogram has at most " + std::to_string(kMaxBins) +
-                                                 " bins, not " + std::to_string(options.bins));
+    return fail(ErrorCode::invalid_argument, "a histogram has at most ", kMaxBins, " bins, not ",
+                options.bins);
   if (options.percentiles.size() > kMaxPercentiles)
-    return fail(ErrorCode::invalid_argument,
-                "more than " + std::to_string(kMaxPercentiles) + " percentiles");
+    return fail(ErrorCode::invalid_argument, "more than ", kMaxPercentiles, " percentiles");
   for (const double p : options.percentiles)
     if (!(p >= 0 && p <= 100))
       return fail(ErrorCode::invalid_argument, "a percentile is a number from 0 to 100");

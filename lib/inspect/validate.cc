@@ -15,6 +15,7 @@
 #include "btf/try.h"
 #include "btf/validate.h"
 #include "core/dtype.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -88,13 +89,12 @@ class FiniteCheck {
       const Dims index = index_of(record_.dims, special.first);
       BTF_ASSIGN(const std::uint64_t offset, offset_of(source, special, index));
       std::string text;
-      for (const std::uint64_t i : index) text += (text.empty() ? "" : ", ") + std::to_string(i);
+      for (const std::uint64_t i : index) text += concat(text.empty() ? "" : ", ", i);
       sink({.severity = Severity::error,
             .code = special.code,
             .tensor = record_.index,
             .offset = offset,
-            .message = std::to_string(special.count) + " " + std::string(special.name) +
-                       ", the first at [" + text + "]",
+            .message = concat(special.count, " ", special.name, ", the first at [", text, "]"),
             .count = special.count,
             .index = index});
     }
@@ -359,8 +359,8 @@ class PayloadCheck {
 
   void warn_of_bool(std::uint64_t where, std::byte odd) {
     warn("bool-byte", where,
-         "a bool is stored as " + std::to_string(std::to_integer<unsigned>(odd)) +
-             "; only 0 and 1 are well-defined");
+         concat("a bool is stored as ", std::to_integer<unsigned>(odd),
+                "; only 0 and 1 are well-defined"));
   }
 
   // Clears the bytes of the elements in a copy of the storage, box by box; what remains is padding.
@@ -430,8 +430,8 @@ class PayloadCheck {
       if (!entry) return {};
       if (last && last->key == entry->key) {
         warn("coo-duplicate-index", record_.coo->indices_offset + entry->position * dims.size() * 8,
-             "COO entries " + std::to_string(last->position) + " and " +
-                 std::to_string(entry->position) + " have the same index");
+             concat("COO entries ", last->position, " and ", entry->position,
+                    " have the same index"));
         return {};
       }
       last = entry;

@@ -17,6 +17,7 @@
 #include "btf/picture.h"
 #include "btf/read.h"
 #include "btf/try.h"
+#include "core/errors.h"
 
 namespace btf {
 namespace {
@@ -210,10 +211,10 @@ std::string text_of(const std::vector<SlicedDim>& part, const Dims& dims) {
     } else {
       const auto last = static_cast<std::int64_t>(dim.start) +
                         static_cast<std::int64_t>(dim.count - 1) * dim.step;
-      text += std::to_string(dim.start) + ":";
+      text += concat(dim.start, ":");
       // A range that goes down to index 0 has no end.
       if (dim.step > 0 || last > 0) text += std::to_string(dim.step > 0 ? last + 1 : last - 1);
-      if (dim.step != 1) text += ":" + std::to_string(dim.step);
+      if (dim.step != 1) text += concat(":", dim.step);
     }
   }
   return text + "]";
@@ -238,20 +239,18 @@ Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& g
     if (dim.keep) kept.push_back(d);
     if (dim.count == 0)
       return fail(ErrorCode::invalid_argument,
-                  "there is nothing to draw: the part has none of the " + std::to_string(dims[d]) +
-                      " indices of dim " + std::to_string(d));
+                  "there is nothing to draw: the part has none of the ", dims[d],
+                  " indices of dim ", d);
     if (__builtin_mul_overflow(elements, dim.count, &elements)) elements = UINT64_MAX;
   }
   part.text = text_of(part.dims, dims);
   if (elements > kMaxPictureElements)
-    return fail(ErrorCode::unsupported, part.text + " has " + std::to_string(elements) +
-                                            " elements, but a picture has at most " +
-                                            std::to_string(kMaxPictureElements) +
-                                            ": draw a part, or every n-th element");
+    return fail(ErrorCode::unsupported, part.text, " has ", elements,
+                " elements, but a picture has at most ", kMaxPictureElements,
+                ": draw a part, or every n-th element");
   if (kept.size() > kMaxPictureDims)
-    return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles, but " +
-                                                 part.text + " has " + std::to_string(kept.size()) +
-                                                 " dims: give an index for the others");
+    return fail(ErrorCode::invalid_argument, "a picture has rows, columns and tiles, but ",
+                part.text, " has ", kept.size(), " dims: give an index for the others");
   const auto count_of = [&](std::size_t from_end) {
     return kept.size() >= from_end ? part.dims[kept[kept.size() - from_end]].count : 1;
   };
@@ -264,9 +263,9 @@ Result<PicturePart> picture_part(const Dims& dims, const std::optional<Slice>& g
 Result<PartNumbers> read_part(const TensorFile& file, const TensorInfo& tensor,
                               const std::optional<Slice>& part, const Execution& execution) {
   if (!tensor.known())
-    return fail(ErrorCode::unsupported,
-                tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
-                             : tensor.unknown_dtype_text());
+    return fail(ErrorCode::unsupported, tensor.dtype
+                                            ? concat("unknown layout code ", tensor.layout_code)
+                                            : tensor.unknown_dtype_text());
   BTF_ASSIGN(PicturePart chosen, picture_part(tensor.dims, part));
   PartNumbers result{std::move(chosen), {}};
   const std::vector<SlicedDim>& sliced = result.dims;
@@ -323,8 +322,7 @@ Colour pixel(const Picture& picture, std::uint32_t x, std::uint32_t y) {
 }
 
 std::string sequence(std::string_view kind, Colour colour) {
-  return "\x1b[" + std::string(kind) + ";2;" + std::to_string(colour.red) + ";" +
-         std::to_string(colour.green) + ";" + std::to_string(colour.blue) + "m";
+  return concat("\x1b[", kind, ";2;", colour.red, ";", colour.green, ";", colour.blue, "m");
 }
 
 std::string blocks(const Picture& picture, std::uint32_t columns) {
@@ -404,22 +402,20 @@ Palette palette_of(const Picture& picture) {
 
 void repeat(std::string& text, std::size_t count, char sixel) {
   if (count > 3)
-    text += "!" + std::to_string(count) + sixel;
+    text += concat("!", count, sixel);
   else
     text.append(count, sixel);
 }
 
 std::string sixel(const Picture& picture) {
   const Palette palette = palette_of(picture);
-  std::string text = std::string(kEscape) + "Pq\"1;1;" + std::to_string(picture.width) + ";" +
-                     std::to_string(picture.height);
+  std::string text = concat(kEscape, "Pq\"1;1;", picture.width, ";", picture.height);
   for (const auto& [key, number] : palette.numbers) {
     const auto percent = [&](unsigned shift) {
       const std::uint32_t part = (key >> shift & 255) << palette.dropped;
       return std::to_string((part * 100 + 127) / 255);
     };
-    text +=
-        "#" + std::to_string(number) + ";2;" + percent(16) + ";" + percent(8) + ";" + percent(0);
+    text += concat("#", number, ";2;", percent(16), ";", percent(8), ";", percent(0));
   }
   constexpr std::uint32_t kRows = 6;
   for (std::uint32_t top = 0; top < picture.height; top += kRows) {
@@ -432,7 +428,7 @@ std::string sixel(const Picture& picture) {
         line[x] = static_cast<char>(line[x] + (1 << row));
       }
     for (const auto& [number, line] : lines) {
-      text += "#" + std::to_string(number);
+      text += concat("#", number);
       for (std::size_t at = 0; at < line.size();) {
         const std::size_t end = std::min(line.find_first_not_of(line[at], at), line.size());
         repeat(text, end - at, line[at]);
@@ -540,11 +536,9 @@ PanelGrid grid_of(const PartNumbers& part, std::uint32_t zoom, std::uint64_t pan
 Status check_size(std::uint64_t width, std::uint64_t height) {
   if (width <= kMaxPictureSide && height <= kMaxPictureSide && width * height <= kMaxPicturePixels)
     return {};
-  return fail(ErrorCode::unsupported,
-              "the picture would have " + std::to_string(width) + " x " + std::to_string(height) +
-                  " pixels, but at most " + std::to_string(kMaxPictureSide) + " a side and " +
-                  std::to_string(kMaxPicturePixels) +
-                  " in all are possible: draw a part, every n-th element, or smaller squares");
+  return fail(ErrorCode::unsupported, "the picture would have ", width, " x ", height,
+              " pixels, but at most ", kMaxPictureSide, " a side and ", kMaxPicturePixels,
+              " in all are possible: draw a part, every n-th element, or smaller squares");
 }
 
 struct Place {

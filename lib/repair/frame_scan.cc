@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "formats/zstd.h"
 #include "formats/zstd_source.h"
 
@@ -112,7 +113,7 @@ Status FrameScan::walk() {
     }
     if (frames_ == kMaxPieces) {
       note({ErrorCode::malformed,
-            "there are more than " + std::to_string(kMaxPieces) + " frames",
+            concat("there are more than ", kMaxPieces, " frames"),
             {},
             "zstd-frame",
             at});

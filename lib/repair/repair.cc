@@ -18,6 +18,7 @@
 #include "btf/repair.h"
 #include "btf/try.h"
 #include "convert/tensor/target.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "elements/cast.h"
@@ -154,8 +155,7 @@ bool BtfSalvage::contiguous(std::uint64_t count) const {
 Status BtfSalvage::choose_count() {
   const std::uint64_t size = source_->size();
   if (size < kWord)
-    return malformed("file-too-short", 0,
-                     "a BTF file has at least 8 bytes, this one has " + std::to_string(size));
+    return malformed("file-too-short", 0, "a BTF file has at least 8 bytes, this one has ", size);
   const std::uint64_t most = (size - kWord) / kWord;
   std::array<std::byte, kWord> word;
   const Status readable = source_->read_at(0, word);
@@ -171,10 +171,8 @@ Status BtfSalvage::choose_count() {
       count = implied;
   }
   if (!count)
-    return readable ? malformed("offset-table-too-long", 0,
-                                "an offset table of " + std::to_string(*stated_count_) +
-                                    " tensors is longer than the " + std::to_string(size) +
-                                    " bytes of the file")
+    return readable ? malformed("offset-table-too-long", 0, "an offset table of ", *stated_count_,
+                                " tensors is longer than the ", size, " bytes of the file")
                     : readable;
   records_.resize(*count);
   opens_.resize(*count);
@@ -307,13 +305,12 @@ Error BtfSalvage::fault(std::uint64_t index) const {
   };
   switch (record.state) {
     case State::overlapping:
-      return error("records-overlap",
-                   "the record overlaps that of tensor " + std::to_string(record.detail));
+      return error("records-overlap", concat("the record overlaps that of tensor ", record.detail));
     case State::in_doubt:
-      return error("gap-behind-record",
-                   std::to_string(record.detail) +
-                       " bytes after it belong to no record, so its header may be damaged" +
-                       (record.blank ? "; all its bytes are zero" : ""));
+      return error(
+          "gap-behind-record",
+          concat(record.detail, " bytes after it belong to no record, so its header may be damaged",
+                 record.blank ? "; all its bytes are zero" : ""));
     default:
       break;
   }
@@ -321,7 +318,7 @@ Error BtfSalvage::fault(std::uint64_t index) const {
   const auto info = tensor(index);
   if (!info) return info.error();
   if (!info->dtype) return error("unknown-dtype", info->unknown_dtype_text());
-  return error("unknown-layout", "unknown layout code " + std::to_string(info->layout_code));
+  return error("unknown-layout", concat("unknown layout code ", info->layout_code));
 }
 
 using State = SalvagedRecord::State;
@@ -393,18 +390,17 @@ class Repair {
                       {},
                       0,
                       salvage.stated_count()
-                          ? "the count of tensors is " + std::to_string(*salvage.stated_count()) +
-                                ", the offset table has " + std::to_string(records.size()) +
-                                " entries"
-                          : "the count of tensors is lost; the offset table has " +
-                                std::to_string(records.size()) + " entries"});
+                          ? concat("the count of tensors is ", *salvage.stated_count(),
+                                   ", the offset table has ", records.size(), " entries")
+                          : concat("the count of tensors is lost; the offset table has ",
+                                   records.size(), " entries")});
     if (records.empty() && source_->size() > kEmptyFile)
       report_finding({Severity::error,
                       FindingCode("tensor-count"),
                       {},
                       0,
-                      "the count of tensors is 0, but " +
-                          std::to_string(source_->size() - kEmptyFile) + " bytes follow"});
+                      concat("the count of tensors is 0, but ", source_->size() - kEmptyFile,
+                             " bytes follow")});
     for (std::uint64_t i = 0; i < records.size(); ++i) {
       BTF_TRY(check_cancelled(options_.execution));
       std::optional<Error> fault;

@@ -19,6 +19,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "core/resources.h"
@@ -229,9 +230,8 @@ class StreamContent final : public SalvagedContent {
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size_))
-      return fail(ErrorCode::malformed,
-                  "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
-                      " bytes expected, the content ends at byte " + std::to_string(size_));
+      return fail(ErrorCode::malformed, "byte ", offset, ": ", out.size(),
+                  " bytes expected, the content ends at byte ", size_);
     return spool_.read_at(offset, out);
   }
 
@@ -265,9 +265,8 @@ class StreamContent final : public SalvagedContent {
 
 Status StreamContent::append(std::span<const std::byte> bytes) {
   if (bytes.size() > room_ - spool_.size())
-    return fail(ErrorCode::no_space, "decompressing it takes more than the " +
-                                         std::to_string(room_) + " bytes that may be used in " +
-                                         temporary_directory());
+    return fail(ErrorCode::no_space, "decompressing it takes more than the ", room_,
+                " bytes that may be used in ", temporary_directory());
   BTF_TRY(spool_.append(bytes));
   if (spool_.size() <= allowed_) return {};
   // A damaged header does not tell how much is needed.
@@ -307,8 +306,8 @@ Status StreamContent::unpack(const SalvageOptions& options) {
       BTF_TRY(append(plain.first(out.pos)));
       if (enough_) {
         lose(Error{ErrorCode::malformed,
-                   "the compressed file goes on after " + std::to_string(allowed_) +
-                       " bytes of content, more than " + std::string(bound_.subject()) + " needs",
+                   concat("the compressed file goes on after ", allowed_,
+                          " bytes of content, more than ", bound_.subject(), " needs"),
                    {},
                    "decompression-bomb"});
         if (options.cut_frame) size_ = spool_.size();
@@ -326,8 +325,7 @@ Status StreamContent::unpack(const SalvageOptions& options) {
   }
   if (wanted == 0) return {};
   lose(wrong_frame(frames_, frame_at,
-                   "the file ends within " + std::string(walk.inside()) + ", at byte " +
-                       std::to_string(file_->size()))
+                   concat("the file ends within ", walk.inside(), ", at byte ", file_->size()))
            .error());
   ++frames_;
   if (options.cut_frame) size_ = spool_.size();
@@ -371,8 +369,9 @@ class FrameContent final : public SalvagedContent {
         lost_ += sound;
         if (sound > 0)
           damage_.push_back({ErrorCode::malformed,
-                             std::to_string(sound) + " sound frames after a damaged one: where "
-                                                     "their content belongs is not known",
+                             concat(sound,
+                                    " sound frames after a damaged one: where "
+                                    "their content belongs is not known"),
                              {},
                              "zstd-frame",
                              run.pieces.front().file_offset});
@@ -405,9 +404,8 @@ class FrameContent final : public SalvagedContent {
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))
-      return fail(ErrorCode::malformed,
-                  "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
-                      " bytes expected, the content ends at byte " + std::to_string(size()));
+      return fail(ErrorCode::malformed, "byte ", offset, ": ", out.size(),
+                  " bytes expected, the content ends at byte ", size());
     while (!out.empty()) {
       const auto piece = at(offset);
       if (piece->lost()) return std::unexpected(damage_[piece->damage]);

@@ -9,6 +9,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/layout.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -292,9 +293,8 @@ Result<StridedLayout> by_strides(const LoggedFormat& format, std::span<const std
   for (std::uint32_t d = 0; d < dims.size(); ++d) {
     const Checked stride = checked_mul(format.strides[d], format.components);
     if (!stride)
-      return fail(ErrorCode::invalid_argument,
-                  "a stride of " + std::to_string(format.strides[d]) + " vectors of " +
-                      std::to_string(format.components) + " elements does not fit 64 bits");
+      return fail(ErrorCode::invalid_argument, "a stride of ", format.strides[d], " vectors of ",
+                  format.components, " elements does not fit 64 bits");
     const bool vectors = format.vector_dim == d && format.components > 1;
     axes.push_back(
         {extent(format, dims, d), *stride, d, vectors ? AxisPart::blocks : AxisPart::whole});
@@ -353,7 +353,7 @@ Result<LoggedFormat> parse_logged_format(std::string_view text) {
                              "' (strides of a dynamic shape are only known at run time)");
     format.strides.push_back(*stride);
     if (format.strides.size() > kMaxRank)
-      return wrong(text, "there are at most " + std::to_string(kMaxRank) + " dims");
+      return wrong(text, concat("there are at most ", kMaxRank, " dims"));
     if (end == list.npos) return format;
     list.remove_prefix(end + 1);
   }
@@ -361,9 +361,8 @@ Result<LoggedFormat> parse_logged_format(std::string_view text) {
 
 Result<LoggedStorage> resolve(const LoggedFormat& format, std::span<const std::uint64_t> dims) {
   if (dims.size() != format.strides.size())
-    return fail(ErrorCode::invalid_argument, "there are " + std::to_string(format.strides.size()) +
-                                                 " strides, and " + std::to_string(dims.size()) +
-                                                 " dims in " + dims_text(dims));
+    return fail(ErrorCode::invalid_argument, "there are ", format.strides.size(), " strides, and ",
+                dims.size(), " dims in ", dims_text(dims));
   if (auto found = named(format, dims)) return *std::move(found);
   BTF_ASSIGN(StridedLayout storage, by_strides(format, dims));
   return LoggedStorage{std::nullopt, std::move(storage)};

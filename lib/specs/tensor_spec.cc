@@ -8,6 +8,7 @@
 #include "btf/layout.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/layout.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -161,8 +162,7 @@ class SpecParser {
         return wrong("dims are numbers with x between them, not '" + std::string(part) + "'");
       dims.push_back(*dim);
     }
-    if (dims.size() > kMaxRank)
-      return wrong("there are at most " + std::to_string(kMaxRank) + " dims");
+    if (dims.size() > kMaxRank) return wrong(concat("there are at most ", kMaxRank, " dims"));
     return set(dims_, std::move(dims), "dims");
   }
 
@@ -194,8 +194,8 @@ class SpecParser {
       if (!stride) return wrong("a stride is a number, not '" + std::string(word) + "'");
       const bool in_bytes = bytes || suffix;
       if (in_bytes && *stride % width != 0)
-        return wrong("a stride of " + std::to_string(*stride) + " bytes is not a whole number of " +
-                     std::to_string(width) + "-byte elements");
+        return wrong(concat("a stride of ", *stride, " bytes is not a whole number of ", width,
+                            "-byte elements"));
       result.push_back(in_bytes ? *stride / width : *stride);
     }
     return result;
@@ -222,8 +222,7 @@ class SpecParser {
   }
 
   static std::unexpected<Error> wrong_number(std::size_t sizes, std::size_t strides) {
-    return wrong("there are " + std::to_string(sizes) + " dims and " + std::to_string(strides) +
-                 " strides");
+    return wrong(concat("there are ", sizes, " dims and ", strides, " strides"));
   }
 
   Status finish_nvmedia() {
@@ -232,9 +231,8 @@ class SpecParser {
     BTF_ASSIGN(const Dims steps, strides(true));
     const Dims& sizes = *dims_;
     if (sizes.size() != order_->count || steps.size() != order_->count)
-      return wrong("NvMedia's " + std::string(order_->name) + " has " +
-                   std::to_string(order_->count) + " sizes and strides, found " +
-                   std::to_string(sizes.size()) + " and " + std::to_string(steps.size()));
+      return wrong(concat("NvMedia's ", order_->name, " has ", order_->count,
+                          " sizes and strides, found ", sizes.size(), " and ", steps.size()));
     Dims dims;
     std::vector<StorageAxis> axes;
     for (std::uint32_t d = 0; d < 4; ++d) {
@@ -261,9 +259,8 @@ class SpecParser {
     if (lanes == 0 || !most) return wrong("blocks of 0 channels, or more than fit 64 bits");
     if (!channels_) return *most;
     if (ceil_div(*channels_, lanes) != blocks)
-      return wrong(std::to_string(*channels_) + " channels are " +
-                   std::to_string(ceil_div(*channels_, lanes)) + " blocks of " +
-                   std::to_string(lanes) + ", the sizes say " + std::to_string(blocks));
+      return wrong(concat(*channels_, " channels are ", ceil_div(*channels_, lanes), " blocks of ",
+                          lanes, ", the sizes say ", blocks));
     return *channels_;
   }
 
@@ -286,7 +283,7 @@ std::string_view short_name(DType dtype) {
 std::string joined(std::span<const std::uint64_t> dims, char separator) {
   std::string text;
   for (const std::uint64_t dim : dims)
-    text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(dim);
+    text += concat(text.empty() ? "" : std::string(1, separator), dim);
   return text;
 }
 
@@ -310,7 +307,7 @@ std::optional<TensorSpec> spec_without_dims(std::string_view text) {
 
 Result<TensorSpec> spec_with_dims(std::string_view text, std::span<const std::uint64_t> dims) {
   std::string with;
-  for (const std::uint64_t dim : dims) with += (with.empty() ? ":" : "x") + std::to_string(dim);
+  for (const std::uint64_t dim : dims) with += concat(with.empty() ? ":" : "x", dim);
   return parse_tensor_spec(std::string(text) + (dims.empty() ? ":scalar" : with));
 }
 

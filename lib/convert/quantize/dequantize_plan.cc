@@ -19,6 +19,7 @@
 #include "btf/try.h"
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scales.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/numbers.h"
 #include "elements/cast.h"
@@ -88,21 +89,20 @@ std::uint64_t stated_for(std::uint32_t d, std::size_t rank,
 }
 
 std::string in_tensor(const TensorInfo& scales) {
-  return "tensor " + std::to_string(scales.index) +
-         (scales.named ? " '" + scales.name + "'" : std::string()) + " (" +
-         std::string(info(*scales.dtype).name) + " " + dims_text(scales.dims) + ")";
+  return concat("tensor ", scales.index, scales.named ? " '" + scales.name + "'" : std::string(),
+                " (", info(*scales.dtype).name, " ", dims_text(scales.dims), ")");
 }
 
 std::string packed_in(std::uint32_t d, const TensorInfo& scales, const TensorInfo& codes,
                       std::uint64_t group) {
   const std::string dim = std::to_string(codes.dims[d]);
-  return "its " + std::string(info(*codes.dtype).name) + " codes look packed, two " +
-         (info(*scales.dtype).bits == 8 ? "float4_e2m1fn" : "of 4 bits") + " to a byte: the " +
-         std::to_string(scales.dims[d]) + " scales of dim " + std::to_string(d) + " in " +
-         in_tensor(scales) + " fit groups of " + std::to_string(group) + " of " +
-         std::to_string(2 * codes.dims[d]) + " codes in its " + dim +
-         " bytes; packed codes are not decoded (`scale_blocks` with a size in bytes takes each "
-         "byte for a code)";
+  return concat(
+      "its ", info(*codes.dtype).name, " codes look packed, two ",
+      info(*scales.dtype).bits == 8 ? "float4_e2m1fn" : "of 4 bits", " to a byte: the ",
+      scales.dims[d], " scales of dim ", d, " in ", in_tensor(scales), " fit groups of ", group,
+      " of ", 2 * codes.dims[d], " codes in its ", dim,
+      " bytes; packed codes are not decoded (`scale_blocks` with a size in bytes takes each "
+      "byte for a code)");
 }
 
 std::unexpected<Error> not_as_stated(std::uint32_t d, const TensorInfo& scales,
@@ -111,11 +111,10 @@ std::unexpected<Error> not_as_stated(std::uint32_t d, const TensorInfo& scales,
   const DTypeInfo& row = info(*codes.dtype);
   if (fits_blocks(2 * codes.dims[d], scales.dims[d], block) && row.bits == 8 && !row.floating())
     return refuse_scaling(packed_in(d, scales, codes, block));
-  return refuse_scaling("blocks of " + std::to_string(block) + ", as " + by + " says, would need " +
-                        std::to_string(ceil_div(codes.dims[d], block)) + " scales for the " +
-                        std::to_string(codes.dims[d]) + " indices of dim " + std::to_string(d) +
-                        "; there are " + std::to_string(scales.dims[d]) + " in " +
-                        in_tensor(scales));
+  return refuse_scaling(concat("blocks of ", block, ", as ", by, " says, would need ",
+                               ceil_div(codes.dims[d], block), " scales for the ", codes.dims[d],
+                               " indices of dim ", d, "; there are ", scales.dims[d], " in ",
+                               in_tensor(scales)));
 }
 
 std::unexpected<Error> several_sizes(std::uint32_t d, const TensorInfo& scales,
@@ -123,13 +122,13 @@ std::unexpected<Error> several_sizes(std::uint32_t d, const TensorInfo& scales,
                                      std::uint64_t most) {
   const std::uint64_t dim = codes.dims[d];
   const std::uint64_t count = scales.dims[d];
-  std::string text = "the " + std::to_string(count) + " scales of dim " + std::to_string(d) +
-                     " in " + in_tensor(scales) + " may be for blocks of " + std::to_string(least) +
-                     " to " + std::to_string(most) + " of its " + std::to_string(dim) + " indices";
-  if (dim % count == 0) text += ": of " + std::to_string(dim / count) + ", if all are full";
+  std::string text =
+      concat("the ", count, " scales of dim ", d, " in ", in_tensor(scales),
+             " may be for blocks of ", least, " to ", most, " of its ", dim, " indices");
+  if (dim % count == 0) text += concat(": of ", dim / count, ", if all are full");
   if (const std::uint64_t power = std::bit_floor(most); power >= least)
-    text += std::string(dim % count == 0 ? "," : ": of") + (dim % count == 0 ? " or of " : " ") +
-            std::to_string(power) + ", if the last is shorter";
+    text += concat(dim % count == 0 ? "," : ": of", dim % count == 0 ? " or of " : " ", power,
+                   ", if the last is shorter");
   return refuse_scaling(text +
                         "; set `scale_blocks`, or weight_block_size in a config.json next to the "
                         "file");
@@ -304,11 +303,11 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
   for (std::uint32_t d = 0; d < dims.size(); ++d) {
     if (dims[d] != scales.dims[0]) continue;
     if (found.axis)
-      return refuse_scaling(
-          "the " + std::to_string(dims[d]) + " scales in tensor " + std::to_string(scales.index) +
-          " could belong to dim " + std::to_string(*found.axis) + " or " + std::to_string(d) +
+      return refuse_scaling(concat(
+          "the ", dims[d], " scales in tensor ", scales.index, " could belong to dim ", *found.axis,
+          " or ", d,
           ": store them with dims of 1 around the dim they belong to, or give diff and layers "
-          "`actual_scale.axis`");
+          "`actual_scale.axis`"));
     found = {.fits = true, .axis = d};
   }
   return found;
@@ -392,8 +391,8 @@ Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInf
 Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) const {
   BTF_ASSIGN(std::vector<double> values, read_block_scales(record));
   if (std::ranges::find(values, 0.0) == values.end()) return values;
-  return refuse_scaling("a scale in tensor " + std::to_string(record.index) +
-                        " is 0; scales must be positive");
+  return refuse_scaling(
+      concat("a scale in tensor ", record.index, " is 0; scales must be positive"));
 }
 
 Result<std::vector<double>> StoredScales::read_block_scales(const TensorInfo& record) const {
@@ -403,8 +402,8 @@ Result<std::vector<double>> StoredScales::read_block_scales(const TensorInfo& re
   for (const Number& number : numbers) {
     values.push_back(number::to_double(number));
     if (!(values.back() >= 0) || !std::isfinite(values.back()))
-      return refuse_scaling("a scale in tensor " + std::to_string(record.index) + " is " +
-                            number_text(values.back()) + "; scales must be positive");
+      return refuse_scaling(concat("a scale in tensor ", record.index, " is ",
+                                   number_text(values.back()), "; scales must be positive"));
   }
   return values;
 }
@@ -418,9 +417,8 @@ Result<std::vector<std::int64_t>> StoredScales::read_zero_points(const TensorInf
       zero_points.push_back(static_cast<std::int64_t>(value));
       if (record.dtype == codes_.dtype || is_code(zero_points.back(), *codes_.dtype)) continue;
     }
-    return refuse_scaling("the zero point " + number_text(value) + " in tensor " +
-                          std::to_string(record.index) + " cannot be represented in " +
-                          std::string(info(*codes_.dtype).name));
+    return refuse_scaling(concat("the zero point ", number_text(value), " in tensor ", record.index,
+                                 " cannot be represented in ", info(*codes_.dtype).name));
   }
   return zero_points;
 }
@@ -515,8 +513,8 @@ class DequantizePlanner {
 
   Status do_not_fit() const {
     const auto scales = file_.tensor(link_->scale);
-    const std::string which = "its scales, in tensor " + std::to_string(link_->scale) +
-                              (scales && scales->named ? " '" + scales->name + "'" : "");
+    const std::string which = concat("its scales, in tensor ", link_->scale,
+                                     scales && scales->named ? " '" + scales->name + "'" : "");
     if (!scales || !scales->known()) return refuse_scaling(which + ", cannot be read");
     return refuse_scaling(which + ", are " + shown(*scales) + ", which do not fit its codes, " +
                           shown(work_.record));
@@ -524,9 +522,9 @@ class DequantizePlanner {
 
   // Refuses scales that show that codes are packed, or that a second scale is missing.
   Status check_pair(const TensorInfo& scales) const {
-    const std::string found = "its scales, in tensor " + std::to_string(scales.index) +
-                              (scales.named ? " '" + scales.name + "'" : "") + ", are " +
-                              std::string(info(*scales.dtype).name);
+    const std::string found =
+        concat("its scales, in tensor ", scales.index, scales.named ? " '" + scales.name + "'" : "",
+               ", are ", info(*scales.dtype).name);
     if (const std::string packed =
             packed_text(scales, work_.record, link_->zero_point || wanted_.zero_point,
                         config_ && config_->bits == kNibble);
@@ -649,8 +647,8 @@ class DequantizePlanner {
 
   static Status check_unread_zero_points(const std::optional<TensorInfo>& record) {
     if (!record) return {};
-    return unread_zero_points("tensor " + std::to_string(record->index) +
-                              " follows the scales as a record of zero points would");
+    return unread_zero_points(
+        concat("tensor ", record->index, " follows the scales as a record of zero points would"));
   }
 
   // A tensor without scales may itself be the zero points of codes before it.
@@ -662,8 +660,8 @@ class DequantizePlanner {
     if (!scales || !codes || scales->dtype != DType::float32 || scales->dims != record.dims ||
         codes->dtype != from())
       return {};
-    return unread_zero_points("it follows the scales of tensor " + std::to_string(codes->index) +
-                              " as a record of zero points would");
+    return unread_zero_points(concat("it follows the scales of tensor ", codes->index,
+                                     " as a record of zero points would"));
   }
 
   const TensorFile& file_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "btf/dtype.h"
+#include "core/errors.h"
 
 namespace btf {
 namespace {
@@ -161,13 +162,11 @@ Status check_given_scale(const GivenScale& given, const TensorInfo& codes) {
       return refuse_scaling("a scale of " + number_text(scale) + "; scales must be positive");
   if (given.axis) {
     if (*given.axis >= codes.dims.size())
-      return refuse_scaling("there is no dim " + std::to_string(*given.axis) +
-                            " for the scales, the tensor has rank " +
-                            std::to_string(codes.dims.size()));
+      return refuse_scaling(concat("there is no dim ", *given.axis,
+                                   " for the scales, the tensor has rank ", codes.dims.size()));
     if (codes.dims[*given.axis] != given.scales.size())
-      return refuse_scaling(std::to_string(given.scales.size()) + " scales for the " +
-                            std::to_string(codes.dims[*given.axis]) + " indices of dim " +
-                            std::to_string(*given.axis));
+      return refuse_scaling(concat(given.scales.size(), " scales for the ", codes.dims[*given.axis],
+                                   " indices of dim ", *given.axis));
   }
   const bool shifted = std::ranges::any_of(given.zero_points, [](auto zero) { return zero != 0; });
   if (shifted && info(*codes.dtype).floating())
@@ -227,8 +226,7 @@ Status check_zero_point(const Quantization& wanted, DType codes) {
     return refuse_scaling(
         "a zero point can only be computed for integers of up to 32 bits, not for " + name);
   if (!is_code(zero, codes))
-    return refuse_scaling("the zero point " + std::to_string(zero) + " is outside the range of " +
-                          name);
+    return refuse_scaling(concat("the zero point ", zero, " is outside the range of ", name));
   return {};
 }
 
@@ -363,7 +361,7 @@ Status ScaleLinks::check_clear(const TensorFile& file, std::uint64_t codes) cons
   for (const std::uint64_t scale : {links_.at(codes).scale, rival->second}) {
     const auto record = file.tensor(scale);
     text += text.empty() ? "" : " or ";
-    text += record && record->known() ? shown(*record) : "tensor " + std::to_string(scale);
+    text += record && record->known() ? shown(*record) : concat("tensor ", scale);
   }
   return refuse_scaling("its scales may be " + text + ": both are named like its scales");
 }
@@ -393,7 +391,7 @@ std::string scale_candidates(const TensorFile& file, const TensorInfo& codes) {
   for (std::size_t i = 0; i < std::min(found.size(), kMaxCandidates); ++i)
     text += (i > 0 ? ", " : "") + shown(found[i]);
   if (found.size() > kMaxCandidates)
-    text += " and " + std::to_string(found.size() - kMaxCandidates) + " more";
+    text += concat(" and ", found.size() - kMaxCandidates, " more");
   return text;
 }
 

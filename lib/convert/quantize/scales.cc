@@ -23,6 +23,7 @@
 #include "convert/quantize/scale_links.h"
 #include "convert/quantize/scaled_reader.h"
 #include "core/edit_chain.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 #include "elements/cast.h"
 #include "elements/records.h"
@@ -177,12 +178,10 @@ class Fit {
     const Integer above = limits_.largest - cast_.zero_point;
     const Integer below = cast_.zero_point - limits_.least;
     if ((above == 0 && !is_zero(range_.largest)) || (below == 0 && !is_zero(range_.least)))
-      return fail(ErrorCode::refused,
-                  "numbers from " + text(range_.least) + " to " + text(range_.largest) +
-                      " do not fit: with zero point " + std::to_string(cast_.zero_point) +
-                      " no code of " + std::string(info(cast_.to).name) + " represents a number " +
-                      (above == 0 ? "above" : "below") +
-                      " 0; choose a zero point between its limits");
+      return fail(ErrorCode::refused, "numbers from ", text(range_.least), " to ",
+                  text(range_.largest), " do not fit: with zero point ", cast_.zero_point,
+                  " no code of ", info(cast_.to).name, " represents a number ",
+                  above == 0 ? "above" : "below", " 0; choose a zero point between its limits");
     const Number up =
         above == 0 ? Number{} : number::quotient(range_.largest, number::from_integer(above));
     const Number down =
@@ -351,8 +350,7 @@ class Planner {
     for (std::uint64_t i = 0; i < ranges.size(); ++i) {
       const auto fit = fit_affine(ranges[i], plan_.cast, wanted_.find_zero_point);
       if (!fit && wanted_.axis)
-        return std::unexpected(fit.error().within("index " + std::to_string(i) + " of dim " +
-                                                  std::to_string(*wanted_.axis)));
+        return std::unexpected(fit.error().within(concat("index ", i, " of dim ", *wanted_.axis)));
       if (!fit) return std::unexpected(fit.error());
       plan_.scales.values.push_back(fit->scale);
       if (wanted_.find_zero_point) plan_.scales.zero_points.push_back(fit->zero_point);
@@ -366,8 +364,8 @@ class Planner {
     BTF_TRY(check_zero_point(wanted_, to()));
     const Dims& dims = work_.target.dims;
     if (wanted_.axis && *wanted_.axis >= dims.size())
-      return refuse_scaling("there is no dim " + std::to_string(*wanted_.axis) +
-                            " for the scales, the tensor has rank " + std::to_string(dims.size()));
+      return refuse_scaling(concat("there is no dim ", *wanted_.axis,
+                                   " for the scales, the tensor has rank ", dims.size()));
     if (wanted_.axis) BTF_TRY(check_scale_memory(dims[*wanted_.axis], work_.options.execution));
     plan_.scales.axis = wanted_.axis;
     BTF_TRY(symmetric() ? find_symmetric() : find_affine());
@@ -553,10 +551,10 @@ Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
   // Half of the memory of the process (btf/execution.h).
   const std::uint64_t most = std::max<std::uint64_t>(execution.memory, 1U << 20) * 4;
   if (indices <= most / kEach) return {};
-  return fail(ErrorCode::refused, "a scale for each of " + std::to_string(indices) +
-                                      " indices needs more memory than the limit leaves, which "
-                                      "is enough for " +
-                                      std::to_string(most / kEach));
+  return fail(ErrorCode::refused, "a scale for each of ", indices,
+              " indices needs more memory than the limit leaves, which "
+              "is enough for ",
+              most / kEach);
 }
 
 unsigned scale_workers(std::uint64_t indices) {
