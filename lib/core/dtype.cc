@@ -115,8 +115,6 @@ bool is_lossless(DType from, DType to) {
          source.infinity <= target.keeps_infinity;
 }
 
-namespace {
-
 constexpr auto kOverflow = std::to_array<Named<Overflow>>({
     {Overflow::saturate, "saturate"},
     {Overflow::ieee, "ieee"},
@@ -130,8 +128,6 @@ constexpr auto kRounding = std::to_array<Named<Rounding>>({
     {Rounding::up, "up"},
     {Rounding::down, "down"},
 });
-
-}  // namespace
 
 std::span<const Named<Overflow>> overflow_names() { return kOverflow; }
 

@@ -7,14 +7,11 @@
 #include "core/finding_table.h"
 
 namespace btf {
-namespace {
 
 // In the order of ErrorCode.
 constexpr std::array<std::string_view, 8> kErrorNames{
     "invalid_argument", "malformed", "unsupported", "io",
     "closed_pipe",      "no_space",  "refused",     "cancelled"};
-
-}  // namespace
 
 std::string_view error_name(ErrorCode code) { return kErrorNames[static_cast<std::size_t>(code)]; }
 

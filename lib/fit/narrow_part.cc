@@ -158,12 +158,8 @@ Result<std::vector<EdgeResult>> results_at_edges(const NodeContext& context, std
 }
 using network::ErrorPropagation;
 
-namespace {
-
 constexpr double kMaxProductsOfNode = 512;           // in a sum of a node that is computed
 constexpr std::uint64_t kMaxTermsOfPart = 1U << 19;  // for all results together
-
-}  // namespace
 
 bool NarrowPart::is_constant(std::uint32_t node) const {
   const NodeMeasure& measure = measures_.nodes[node];
@@ -326,12 +322,8 @@ std::vector<std::uint32_t> widen_nearest(const NarrowPart& part, std::vector<boo
   return added;
 }
 
-namespace {
-
 constexpr std::array<std::size_t, 2> kJointNodes{8, 4};  // the second if the first takes too long
 constexpr std::uint64_t kJointResults = 64;
-
-}  // namespace
 
 const std::optional<JointRounding::Run>& JointRounding::run_of(std::uint32_t node) {
   const auto [at, added] = runs_.try_emplace(node);

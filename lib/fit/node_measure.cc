@@ -16,11 +16,8 @@
 #include "sets/names/match.h"
 
 namespace btf {
-namespace {
 
 constexpr int kDoubleBias = 1023;
-
-}  // namespace
 
 NarrowType::NarrowType(DType dtype) : dtype_(dtype) {
   const FloatGeometry& fp = info(dtype).fp;
@@ -40,11 +37,7 @@ RoundingTo NarrowType::rounding() const {
           .limit = limit()};
 }
 
-namespace {
-
 constexpr std::size_t kMinRun = 1024;
-
-}  // namespace
 
 Status Numbers::read(std::uint64_t first, std::span<double> into) {
   // Short reads are near one another: of a value that is broadcast, or of a group.
@@ -106,12 +99,8 @@ bool PlacedNumbers::any(std::uint64_t begin, std::uint64_t end,
   return false;
 }
 
-namespace {
-
 constexpr std::uint64_t kMaxOrdinary = 1U << 18;  // numbers
 constexpr std::uint64_t kMaxLossy = 1U << 22;
-
-}  // namespace
 
 RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy> inputs)
     : numbers_(numbers), unit_(unit), inputs_(std::move(inputs)) {
@@ -129,11 +118,7 @@ RunPlan::Sampling RunPlan::sampling(std::uint64_t runs, std::uint64_t most) {
           .weight = taken == 0 ? 1 : static_cast<double>(runs) / static_cast<double>(taken)};
 }
 
-namespace {
-
 constexpr std::size_t kReadRun = 8 * kFitRun;  // a read costs as much as thousands of numbers
-
-}  // namespace
 
 void TensorMeasure::take(std::span<const double> numbers, const NarrowType& type) {
   const RoundingSums sums = rounding_sums(type.rounding(), numbers.data(), numbers.size());

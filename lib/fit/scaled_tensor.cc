@@ -288,14 +288,10 @@ std::optional<std::uint32_t> channel_dim(const ChannelAxis& axis, std::size_t ra
   return static_cast<std::uint32_t>(dim);
 }
 
-namespace {
-
 constexpr std::uint64_t kMaxChannels = 1U << 16;
 
 // With fewer numbers in a channel, its scale describes these numbers, not the channel.
 constexpr std::uint64_t kMinNumbers = 8;
-
-}  // namespace
 
 AxisPosition ChannelMaxima::place(const Dims& dims, std::uint64_t first) const {
   std::uint64_t inner = 1;

@@ -213,14 +213,10 @@ Flow::Flow(const network::Network& network)
   }
 }
 
-namespace {
-
 constexpr std::size_t kMaxNodes = 16;
 constexpr std::uint64_t kMaxResults = 64;           // that are compared
 constexpr std::uint64_t kMaxTermsOfOne = 1U << 21;  // for one value and node
 constexpr std::uint64_t kMaxTermsOfAll = 1U << 26;
-
-}  // namespace
 
 std::optional<double> ForwardRecompute::error(std::uint32_t value, std::uint32_t node) {
   const auto [at, added] = known_.try_emplace({value, node});
