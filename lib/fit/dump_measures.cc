@@ -72,7 +72,6 @@ NodeMeasure resolve_variants(const NodeContext& context, std::uint32_t node,
 namespace {
 
 using network::ErrorPropagation;
-using network::kNoValue;
 
 Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
                               const NarrowType& type, std::uint32_t which,

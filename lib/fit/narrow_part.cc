@@ -15,6 +15,7 @@
 
 namespace btf {
 
+using network::ErrorPropagation;
 using network::kNoNode;
 using network::kNoValue;
 
@@ -156,7 +157,6 @@ Result<std::vector<EdgeResult>> results_at_edges(const NodeContext& context, std
                                                  bool alike) {
   return Edges(context, node, alike).find();
 }
-using network::ErrorPropagation;
 
 constexpr double kMaxProductsOfNode = 512;           // in a sum of a node that is computed
 constexpr std::uint64_t kMaxTermsOfPart = 1U << 19;  // for all results together

@@ -68,10 +68,13 @@ class ScaledTensor {
                const Execution& execution)
       : source_(source), dtypes_(dtypes), execution_(execution) {}
 
+  // The result for each type, without names; empty if the tensor does not hold floats. Fails if a
+  // dump's numbers cannot be read.
   Result<std::vector<FitScaledTensor>> run() {
     BTF_TRY(each_run([&](const Dims& dims, std::uint64_t first, std::span<const double> some) {
-      first == 0 ? channels_.begin(dims, source_.axis) : void();
-      look(first, some);
+      if (first == 0) channels_.begin(dims, source_.axis);
+      magnitudes_.take(some);
+      channels_.take(first, some);
     }));
     if (!floating_) return std::vector<FitScaledTensor>{};
     magnitudes_.sort();
@@ -100,11 +103,6 @@ class ScaledTensor {
       }));
     }
     return {};
-  }
-
-  void look(std::uint64_t first, std::span<const double> some) {
-    magnitudes_.take(some);
-    channels_.take(first, some);
   }
 
   Attempts choose(DType dtype) const {
@@ -219,14 +217,6 @@ class ScaledTensor {
   ChannelMaxima channels_;
   std::vector<Attempts> attempts_;
 };
-
-// The result for each type, without names; empty if the tensor does not hold floats. Fails if a
-// dump's numbers cannot be read.
-Result<std::vector<FitScaledTensor>> measure_scales(const ScaledSource& source,
-                                                    std::span<const DType> dtypes,
-                                                    const Execution& execution) {
-  return ScaledTensor(source, dtypes, execution).run();
-}
 
 using network::kNoNode;
 
@@ -458,7 +448,7 @@ std::vector<ScaleCandidate> scale_candidates(const network::Network* network,
 Result<ScaledMeasure> measure_candidate(const ScaleCandidate& candidate,
                                         const network::Network* network,
                                         std::span<const DType> dtypes, const Execution& execution) {
-  auto found = measure_scales(source_of(candidate, network), dtypes, execution);
+  auto found = ScaledTensor(source_of(candidate, network), dtypes, execution).run();
   if (!found) {
     if (found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
     return ScaledMeasure{

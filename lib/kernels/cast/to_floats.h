@@ -1,4 +1,4 @@
-// Elements of dtypes whose values are all floats, as floats.
+// Converts elements of dtypes whose values are all exact as float32.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@ class ToFloats {
       : are_floats_(from == DType::float32),
         cast_(is_lossless(from, DType::float32) ? find_cast_runs(from, DType::float32) : nullptr) {}
 
-  // False where vectors have no such cast.
+  // Returns false if vectors have no such cast.
   bool can() const { return are_floats_ || cast_ != nullptr; }
 
-  // Floats are given back as they stand, others are written to `room`.
-  const float* operator()(const std::byte* codes, std::size_t count, float* room) const {
+  // Returns `codes` if they are floats already, otherwise writes floats to `buffer` and returns it.
+  const float* operator()(const std::byte* codes, std::size_t count, float* buffer) const {
     if (are_floats_) return reinterpret_cast<const float*>(codes);
     LossAccount nothing_lost;
-    cast_({.source = codes, .target = reinterpret_cast<std::byte*>(room), .count = count},
+    cast_({.source = codes, .target = reinterpret_cast<std::byte*>(buffer), .count = count},
           nothing_lost);
-    return room;
+    return buffer;
   }
 
  private:
