@@ -220,6 +220,32 @@ def inputs_behind(tool, scratch):
     return 0
 
 
+def names(tool, scratch):
+    """Names that a terminal would interpret, in the sentences of reports and in messages."""
+    harmful = "\u202e\u2066\x9b\x1b\r\x07"
+    odd = "n\u202e\x1b]0;t\x07\x9b\u2066\rz"
+    made = model([node("Mul", ["x" + odd, "x" + odd], ["y" + odd], name="mul" + odd),
+                  node("Frob" + odd, ["y" + odd], ["z" + odd], name="frob" + odd, domain="d" + odd),
+                  node("MatMul", ["y" + odd, "y" + odd], ["q" + odd])])
+    path = [os.path.join(scratch, name) for name in ("odd.onnx", "odd.a.npz", "odd.g.npz", "odd.1.jsonl", "odd.2.jsonl")]
+    onnx.save(made, path[0])
+    x = np.random.default_rng(5).normal(size=DIMS).astype(np.float32) * np.float32(1e5)
+    np.savez(path[1], **{"x" + odd: x * np.float32(1.5), "y" + odd: x * np.float32(np.nan), "z" + odd: x})
+    np.savez(path[2], **{"x" + odd: x, "y" + odd: x * x, "z" + odd: x})
+    wrong = 0
+    for words in (["layers", "--graph", path[0], path[1], path[2]], ["layers", "--all", path[1], path[2]],
+                  ["layers", "--graph", path[0], "--shard", "1/1", "--part", path[3], path[1], path[2]], ["merge", path[3]],
+                  ["fit", "--graph", path[0], path[2]], ["fit", "--all", "--dtype", "fp16,int8", "--graph", path[0], path[2]],
+                  ["fit", "--graph", path[0], "--shard", "1/1", "--part", path[4], path[2]], ["merge", "--all", path[4]],
+                  ["fit", path[1]], ["diff", path[1], path[2]], ["inspect", path[0]], ["validate", path[0]]):
+        done = subprocess.run([tool, *words], capture_output=True, timeout=60)
+        found = {letter for letter in (done.stdout + done.stderr).decode("utf-8", "replace") if letter in harmful}
+        if found or done.returncode not in (0, 1, 2):
+            wrong += 1
+            print(f"names: {words[:2]}: exit code {done.returncode}, {sorted(found)}")
+    return wrong
+
+
 def main():
     tool = sys.argv[1]
     mutations = int(sys.argv[2]) if len(sys.argv) > 2 else 150
@@ -247,6 +273,7 @@ def main():
         whys(asked)
         every_operator(asked)
         wrong += inputs_behind(tool, scratch)
+        wrong += names(tool, scratch)
         content = bytearray(whole(rng).SerializeToString())
         for number in range(mutations):
             asked.name = f"mutation {number}"

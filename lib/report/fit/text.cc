@@ -31,10 +31,10 @@ class FitLines {
   void put(std::string_view line) { text_.append(line).append("\n"); }
   // Whole lines.
   void add(std::string_view text) { text_ += text; }
-  // Text that does not fit goes on behind two more blanks.
+  // Text that does not fit goes on behind two more blanks. Reasons have names as they are.
   void lines(const std::string& text, std::size_t indent) {
-    for (const std::string& line : wrapped(std::string(indent, ' ') + text, columns_, indent + 2))
-      put(line);
+    const std::string whole = std::string(indent, ' ') + printable(text);
+    for (const std::string& line : wrapped(whole, columns_, indent + 2)) put(line);
   }
 
  private:

@@ -136,13 +136,14 @@ class LayerScreen {
   }
 
   std::string painted_state(const Layer& layer) const {
-    const std::string text = state_text(layer);
+    const std::string text = printable(state_text(layer));
     if (layer.state == LayerState::root) return paint_.red(text);
     return layer.state == LayerState::dump ? paint_.yellow(text) : text;
   }
 
+  // Sentences have names of files and tensors as they are.
   void lines(const std::string& text, std::size_t indent) {
-    for (const std::string& line : wrapped(text, columns_, indent)) put(line);
+    for (const std::string& line : wrapped(printable(text), columns_, indent)) put(line);
   }
 
   void print_story() {
