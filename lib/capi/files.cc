@@ -288,10 +288,11 @@ btf_status btf_set_member(btf_set* set, uint64_t member, btf_member_info* info) 
     BTF_TRY(check_member(*set, member));
     const btf::SetMember& known =
         set->members.try_emplace(member, set->set.member(member)).first->second;
+    BTF_ASSIGN(const std::uint64_t bytes, set->set.bytes(member));
     return copy_out(info, {.size = 0,
                            .path = known.path.c_str(),
                            .place = known.place.c_str(),
-                           .bytes = set->set.bytes(member)});
+                           .bytes = bytes});
   });
 }
 

@@ -192,7 +192,8 @@ class Outputs {
         return std::unexpected(Error{ErrorCode::invalid_argument,
                                      "is the same file as the output " + other->second->path}
                                    .in_file(output.path));
-      if (const auto identity = output_identity(output.path)) there.emplace(*identity, &output);
+      BTF_ASSIGN(const auto identity, output_identity(output.path));
+      if (identity) there.emplace(*identity, &output);
     }
     for (const std::string& path : options_.reserved)
       if (const auto spot = output_spot(path); spot && spots.contains(*spot))
@@ -200,9 +201,10 @@ class Outputs {
     if (there.empty()) return {};
     std::vector<std::string> read = input_.files_read();
     read.insert(read.end(), options_.reserved.begin(), options_.reserved.end());
-    for (const std::string& path : read)
-      if (const auto identity = input_identity(path); identity && there.contains(*identity))
-        return overwrites(*there.at(*identity), path);
+    for (const std::string& path : read) {
+      BTF_ASSIGN(const auto identity, input_identity(path));
+      if (identity && there.contains(*identity)) return overwrites(*there.at(*identity), path);
+    }
     return {};
   }
 
@@ -604,6 +606,7 @@ class DirectoryConversion {
     BTF_TRY(check_complete(input_, options_));
     ShardIndexes known;
     const Indexes indexes = share_ == nullptr ? indexes_of(sources, known) : Indexes();
+    BTF_TRY(known.status());
     BTF_ASSIGN(const std::uint64_t bytes, write(own, report));
     BTF_ASSIGN(const std::uint64_t more, write_indexes(indexes, known));
     return bytes + more;
@@ -719,7 +722,8 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
   if (output_or_directory.ends_with('/')) BTF_TRY(make_folder(output));
   BTF_TRY(check_output(output));
-  if (may_write_over(output)) BTF_TRY(check_written_over(output, input.files_read()));
+  BTF_ASSIGN(const bool in_place, may_write_over(output));
+  if (in_place) BTF_TRY(check_written_over(output, input.files_read()));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
   const SetScales scales = set_scales(input, options);
   BTF_TRY(drop_scale_members(scales, input, tensors));

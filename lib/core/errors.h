@@ -53,6 +53,11 @@ inline bool is_read_error(const Error& error) {
          error.code == ErrorCode::no_space || error.code == ErrorCode::closed_pipe;
 }
 
+// An error of the system, which may not come again: not even "there is none" may be made of it.
+inline bool is_system_error(const Error& error) {
+  return error.code == ErrorCode::io || error.code == ErrorCode::no_space;
+}
+
 // Errors of reading, noted where they arise, so that each is reported at the end whatever became of
 // the value that could not be read. Thread-safe.
 class ReadTroubles {

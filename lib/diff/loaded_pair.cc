@@ -572,16 +572,21 @@ Result<TensorInfo> bytes_of(TensorInfo record) {
   return record;
 }
 
-Result<bool> equal_bytes(const ByteSource& a, std::uint64_t a_at, const ByteSource& b,
-                         std::uint64_t b_at, std::uint64_t size) {
+// Whether the stored bytes of two tensors of one size are equal.
+Result<bool> equal_bytes(const TensorFile& actual, const TensorInfo& a, const TensorFile& golden,
+                         const TensorInfo& b) {
   constexpr std::uint64_t kSome = 1U << 20;
-  std::vector<std::byte> left(std::min(kSome, size));
-  std::vector<std::byte> right(left.size());
-  for (std::uint64_t done = 0; done < size; done += left.size()) {
-    const std::uint64_t some = std::min<std::uint64_t>(left.size(), size - done);
-    BTF_TRY(a.read_at(a_at + done, std::span(left).first(some)));
-    BTF_TRY(b.read_at(b_at + done, std::span(right).first(some)));
-    if (std::memcmp(left.data(), right.data(), some) != 0) return false;
+  BTF_ASSIGN(const ByteSource* const left, actual.stored(a.index));
+  BTF_ASSIGN(const ByteSource* const right, golden.stored(b.index));
+  std::vector<std::byte> left_bytes(std::min(kSome, a.data_bytes));
+  std::vector<std::byte> right_bytes(left_bytes.size());
+  for (std::uint64_t done = 0; done < a.data_bytes; done += left_bytes.size()) {
+    const std::uint64_t some = std::min<std::uint64_t>(left_bytes.size(), a.data_bytes - done);
+    const auto one = left->read_at(a.data_offset + done, std::span(left_bytes).first(some));
+    if (!one) return std::unexpected(actual.about(a.index, one.error()));
+    const auto other = right->read_at(b.data_offset + done, std::span(right_bytes).first(some));
+    if (!other) return std::unexpected(golden.about(b.index, other.error()));
+    if (std::memcmp(left_bytes.data(), right_bytes.data(), some) != 0) return false;
   }
   return true;
 }
@@ -658,8 +663,7 @@ Status PairLoader::load_blocks(LoadedPair& pair) const {
       return {};
     }
     if (!like) return {};
-    BTF_ASSIGN(bytes, equal_bytes(actual_->source(), pair.a.data_offset, golden_->source(),
-                                  pair.b.data_offset, pair.a.data_bytes));
+    BTF_ASSIGN(bytes, equal_bytes(*actual_, pair.a, *golden_, pair.b));
     if (!bytes) pair.a.foreign_reason += ", and its bytes differ; `codes` compares these";
     if (!bytes) return {};
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <span>
 
 #include "btf/layout.h"
@@ -14,6 +13,7 @@
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/file_names.h"
 #include "formats/json.h"
 #include "formats/tensor_file.h"
@@ -560,13 +560,15 @@ const EngineTensor* EngineList::find(const std::string& tensor) const {
   return at == numbers_.end() ? nullptr : &tensors[at->second];
 }
 
-bool is_engine_list(const std::string& path) {
+Result<bool> is_engine_list(const std::string& path) {
   // A pipe can only be read once.
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  BTF_ASSIGN(const bool regular, is_regular_file(path));
+  if (!regular) return false;
   const auto source = open_source(path, {});
-  if (!source) return false;
-  const auto start = start_of(**source);
+  const auto start = source ? start_of(**source) : std::unexpected(source.error());
+  // What cannot be read as compressed data is read as a model, which says what is wrong.
+  if (!start && is_system_error(start.error()) && !is_not_there(start.error()))
+    return std::unexpected(start.error().in_file(path));
   if (!start || start->contains('\0')) return false;
   return is_json(*start) ? has_json_words(*start) : has_text_words(*start);
 }

@@ -413,8 +413,10 @@ class ShareMeasuring {
       const TensorSet& set = plan_.dumps()[dump].set();
       const std::string path = set.path(member);
       if (std::ranges::find(files, path, [](const auto& file) { return file.first; }) ==
-          files.end())
-        files.emplace_back(path, FileState::of(path));
+          files.end()) {
+        BTF_ASSIGN(const auto state, FileState::of(path));
+        files.emplace_back(path, state);
+      }
       BTF_TRY(set.check_unchanged(member));
     }
     if (options_.graph) files.emplace_back(*options_.graph, graph_);
@@ -433,7 +435,7 @@ class ShareMeasuring {
 }  // namespace
 
 Status measure_fit(std::span<TensorSet> dumps, const FitOptions& options, FitShare& share) {
-  const auto graph = options.graph ? FileState::of(*options.graph) : std::nullopt;
+  BTF_ASSIGN(const auto graph, FileState::of(options.graph.value_or("")));
   BTF_ASSIGN(const FitInputs inputs, open_fit(dumps, options));
   const FitPlan plan(inputs.network.get(), inputs.dumps, options.dtypes);
   BTF_TRY(share.plan(plan.planned()));

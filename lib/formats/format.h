@@ -113,6 +113,8 @@ class TensorReader {
   // The source of a tensor's elements if it is not the file's source. The offsets in its TensorInfo
   // refer to it. It may be created at the first call.
   virtual Result<const ByteSource*> elements(std::uint64_t) const { return nullptr; }
+  // The same for the bytes of a tensor as they are stored, also of a dtype that only this format has.
+  virtual Result<const ByteSource*> stored(std::uint64_t) const { return nullptr; }
   // In formats that store scales with the codes: the tensor as decoded numbers, which elements()
   // then provides; a tensor without scales is unchanged. Unset in other formats.
   virtual Result<std::optional<TensorInfo>> dequantized(std::uint64_t) const {

@@ -164,6 +164,30 @@ class NpzReader final : public TensorReader {
     if (known != sources_.end()) return known->second.elements();
     BTF_ASSIGN(const Array array, read(index));
     if (!array.type) return fail(ErrorCode::unsupported, array.tensor.unknown_dtype_text());
+    BTF_ASSIGN(Sources sources, content(index, array));
+    sources.arranged = npy_elements(*sources.content, array.tensor, *array.type);
+    return sources_.emplace(index, std::move(sources)).first->second.elements();
+  }
+
+  Result<const ByteSource*> stored(std::uint64_t index) const override {
+    const auto known = stored_.find(index);
+    if (known != stored_.end()) return known->second.content.get();
+    BTF_ASSIGN(const Array array, read(index));
+    BTF_ASSIGN(Sources sources, content(index, array));
+    return stored_.emplace(index, std::move(sources)).first->second.content.get();
+  }
+
+ private:
+  // The sources for the elements of a tensor in use.
+  struct Sources {
+    std::unique_ptr<ByteSource> content;   // stored or inflated bytes
+    std::unique_ptr<ByteSource> arranged;  // byte-swapped, or with codes packed
+
+    const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }
+  };
+
+  // The content of its member, which is checked when it is read to its end.
+  Result<Sources> content(std::uint64_t index, const Array& array) const {
     const ZipMember& member = members_.array(index);
     BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
     const ZipPlace place{source_, members_.directory, member, data};
@@ -178,18 +202,8 @@ class NpzReader final : public TensorReader {
       BTF_TRY(content->read_up_to(array.tensor.data_offset));
       sources.content = std::move(content);
     }
-    sources.arranged = npy_elements(*sources.content, array.tensor, *array.type);
-    return sources_.emplace(index, std::move(sources)).first->second.elements();
+    return sources;
   }
-
- private:
-  // The sources for the elements of a tensor in use.
-  struct Sources {
-    std::unique_ptr<ByteSource> content;   // stored or inflated bytes
-    std::unique_ptr<ByteSource> arranged;  // byte-swapped, or with codes packed
-
-    const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }
-  };
 
   // The beginning of an array, read for its header only.
   struct Beginning {
@@ -262,6 +276,7 @@ class NpzReader final : public TensorReader {
   DtypeOverrides overrides_;
   mutable DecodedCache contents_;
   mutable std::map<std::uint64_t, Sources> sources_;
+  mutable std::map<std::uint64_t, Sources> stored_;  // of tensors of a foreign dtype
 };
 
 }  // namespace

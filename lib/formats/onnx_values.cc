@@ -127,6 +127,13 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_new(
   if (!S_ISREG(state.st_mode)) return elsewhere(location, "which is not a regular file");
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
+  // Removed or moved meanwhile; anything else is the system's own reason.
+  if (error) {
+    auto failed =
+        system_failure(ErrorCode::io, error.value(),
+                       external_text(location) + ", which cannot be looked at: " + error.message());
+    if (!is_not_there(failed.error())) return failed;
+  }
   struct stat really{};
   if (error || ::stat(real.c_str(), &really) != 0 || really.st_dev != state.st_dev ||
       really.st_ino != state.st_ino)

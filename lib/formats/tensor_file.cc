@@ -74,6 +74,9 @@ class EntryReader final : public TensorReader {
   Result<const ByteSource*> elements(std::uint64_t index) const override {
     return reader_->elements(own(index));
   }
+  Result<const ByteSource*> stored(std::uint64_t index) const override {
+    return reader_->stored(own(index));
+  }
   Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const override {
     BTF_ASSIGN(std::optional<TensorInfo> info, reader_->dequantized(own(index)));
     if (info) info->index = index;
@@ -459,6 +462,13 @@ Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
   return open_zstd_or_raw(name, std::move(bytes), expected);
 }
 
+Result<std::unique_ptr<ByteSource>> open_if_there(const std::string& path) {
+  auto source = open_source(path, {});
+  if (!source && is_not_there(source.error())) return nullptr;
+  if (!source) return std::unexpected(source.error().in_file(path));
+  return source;
+}
+
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
   return open_path(path, Compressed::keep, std::nullopt);
 }
@@ -651,6 +661,13 @@ Status TensorFile::check_complete() const {
 Result<const ByteSource*> TensorFile::elements(std::uint64_t index) const {
   BTF_TRY(check_index(index));
   auto own = state_->reader->elements(index);
+  if (!own) return std::unexpected(about(index, own.error()));
+  return *own != nullptr ? *own : state_->source.get();
+}
+
+Result<const ByteSource*> TensorFile::stored(std::uint64_t index) const {
+  BTF_TRY(check_index(index));
+  auto own = state_->reader->stored(index);
   if (!own) return std::unexpected(about(index, own.error()));
   return *own != nullptr ? *own : state_->source.get();
 }

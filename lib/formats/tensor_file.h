@@ -37,6 +37,8 @@ Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
                                                     std::unique_ptr<ByteSource> bytes,
                                                     std::optional<std::uint64_t> expected);
 
+// nullptr if there is no such file, or this user cannot reach it.
+Result<std::unique_ptr<ByteSource>> open_if_there(const std::string& path);
 // Like open_source(), but decompresses nothing, and reads all of a pipe.
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include "core/names.h"
 #include "core/numbers.h"
 #include "formats/format_table.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/file_names.h"
 #include "formats/readers.h"
 #include "formats/tensor_file.h"
@@ -224,14 +224,19 @@ bool named_as_tensors(std::string_view name) {
 
 }  // namespace
 
-bool accompanies_tensors(const std::string& path, const OpenOptions& options) {
+Result<bool> accompanies_tensors(const std::string& path, const OpenOptions& options) {
   const std::string_view name = content_name(path);
   if (named_as_tensors(name)) return false;
   const auto ending = find_ending(name);
   const bool tensorless = ending && ending->tensorless;
   const std::optional<std::uint64_t> expected = expected_bytes({path, options});
+  // Errors of the system say nothing about the contents; all others do.
+  const auto of_contents = [&](const Error& error, bool otherwise) -> Result<bool> {
+    if (is_system_error(error) && !is_not_there(error)) return std::unexpected(error.in_file(path));
+    return otherwise;
+  };
   const auto source = open_source(path, expected);
-  if (!source) return tensorless;
+  if (!source) return of_contents(source.error(), tensorless);
   if (expected == (*source)->size()) return false;
   if (options.spec && options.spec->as_text && begins_with_number(**source)) return false;
   // A file that the set's spec does not fit is opened without it.
@@ -240,13 +245,18 @@ bool accompanies_tensors(const std::string& path, const OpenOptions& options) {
   if (const auto format = recognize_format(**source, request)) {
     // A zip file, in which only the directory tells the arrays.
     const auto reader = tensorless ? (*format)->open(**source, request) : nullptr;
-    return !reader && reader.error().code == ErrorCode::unsupported;
+    if (reader) return false;
+    return of_contents(reader.error(), reader.error().code == ErrorCode::unsupported);
+  } else if (is_system_error(format.error())) {
+    return of_contents(format.error(), false);
   }
   if (tensorless) return true;
   const auto stand_in = find_placeholder(**source);
-  if (!stand_in || *stand_in) return false;
+  if (!stand_in) return of_contents(stand_in.error(), false);
+  if (*stand_in) return false;
   const auto kind = find_unsupported_format(**source, path);
-  return kind && *kind && (*kind)->tensorless;
+  if (!kind) return of_contents(kind.error(), false);
+  return *kind && (*kind)->tensorless;
 }
 
 namespace {
@@ -345,10 +355,11 @@ Result<std::optional<FoundKind>> weights_of_model(std::string_view path) {
   for (const SeparateModel& model : kModelsBeside) {
     std::string beside(path.substr(0, path.size() - kBin.size()));
     beside += model.ending;
-    std::error_code unknown;
-    if (!std::filesystem::is_regular_file(beside, unknown)) continue;
+    BTF_ASSIGN(const bool regular, is_regular_file(beside));
+    if (!regular) continue;
     const auto source = open_source(beside, {});
-    if (!source) continue;
+    if (!source && is_not_there(source.error())) continue;
+    if (!source) return std::unexpected(source.error().in_file(beside));
     BTF_ASSIGN(const std::string text, first_bytes(**source));
     if (text.contains(model.mark))
       return unread(std::string(model.what) + " (" + beside + ")",

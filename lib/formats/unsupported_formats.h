@@ -61,6 +61,6 @@ std::string unknown_kind(const ByteSource& source, std::string_view path);
 // Returns true if a directory may contain this file next to its tensors: text, an image, an
 // archive. False for files that are named like tensor files, whatever they contain, and for files
 // that fit the options' spec.
-bool accompanies_tensors(const std::string& path, const OpenOptions& options);
+Result<bool> accompanies_tensors(const std::string& path, const OpenOptions& options);
 
 }  // namespace btf

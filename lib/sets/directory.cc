@@ -22,6 +22,7 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "core/resources.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/output.h"
 
 namespace btf {
@@ -467,13 +468,10 @@ class Walk {
 }  // namespace
 
 Result<bool> is_directory(const std::string& path) {
-  struct stat status{};
   if (path == "-") return false;
-  if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
-  // These errors are reported when the file is opened.
-  constexpr std::array kOfTheFile{ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG};
-  if (std::ranges::find(kOfTheFile, errno) != kOfTheFile.end()) return false;
-  return std::unexpected(cannot_open(path, errno));
+  // What is not there is reported when it is opened as a file.
+  BTF_ASSIGN(const std::optional<struct stat> status, status_of_path(path));
+  return status && S_ISDIR(status->st_mode);
 }
 
 std::string join_path(const std::string& directory, const std::string& name) {

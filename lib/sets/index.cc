@@ -23,6 +23,7 @@
 #include "btf/error.h"
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "core/names.h"
 #include "core/numbers.h"
@@ -325,15 +326,27 @@ const std::vector<ShardIndexes::Index>& ShardIndexes::in(const std::string& fold
     const std::string name = at->path().filename().string();
     for (const std::string_view ending : {kIndexEnding, std::string_view(".bin.index.json")}) {
       if (!ends_in(name, ending)) continue;
-      const auto source = open_source(at->path().string(), {});
-      if (!source) continue;
-      auto content = read_safetensors_index(**source, name);
-      if (!content) continue;
+      const std::string path = at->path().string();
+      const auto source = open_source(path, {});
+      auto content = source ? read_safetensors_index(**source, name)
+                            : Result<std::unique_ptr<SetIndex>>(std::unexpected(source.error()));
+      if (!content) {
+        note(content.error().in_file(path));
+        continue;
+      }
       const std::string_view stem = std::string_view(name).substr(0, name.size() - ending.size());
       known->second.push_back({index_name(stem), *std::move(content)});
     }
   }
+  if (trouble) {
+    const std::string text = "cannot read the directory: " + trouble.message();
+    note(system_failure(ErrorCode::io, trouble.value(), text).error().in_file(folder));
+  }
   return known->second;
+}
+
+void ShardIndexes::note(const Error& error) {
+  if (status_ && is_system_error(error) && !is_not_there(error)) status_ = std::unexpected(error);
 }
 
 const ShardIndexes::Index* ShardIndexes::naming(const std::string& shard) {
@@ -593,36 +606,41 @@ Result<std::shared_ptr<OpenIndex>> open_index(const std::string& path, const Ind
 }
 
 // Returns true if both paths are the same directory.
-bool is_same(const std::string& one, const std::string& other) {
-  struct stat left{};
-  struct stat right{};
-  return ::stat(one.c_str(), &left) == 0 && ::stat(other.c_str(), &right) == 0 &&
-         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+Result<bool> is_same(const std::string& one, const std::string& other) {
+  BTF_ASSIGN(const auto left, status_of_path(one));
+  BTF_ASSIGN(const auto right, status_of_path(other));
+  return left && right && left->st_dev == right->st_dev && left->st_ino == right->st_ino;
 }
 
 // The part of an index next to a directory that describes files in it, with paths relative to the
 // directory.
 class FolderIndex final : public SetIndex {
  public:
-  FolderIndex(std::unique_ptr<const SetIndex> index, const std::string& around,
-              const std::string& directory)
-      : index_(std::move(index)) {
+  static Result<std::unique_ptr<FolderIndex>> of(std::unique_ptr<const SetIndex> index,
+                                                 const std::string& around,
+                                                 const std::string& directory) {
+    std::unique_ptr<FolderIndex> found(new FolderIndex(std::move(index)));
     std::string folder;
     bool here = false;
-    for (const IndexEntry& entry : index_->entries()) {
+    for (const IndexEntry& entry : found->index_->entries()) {
       if (entry.folder.empty()) continue;
-      if (folder != entry.folder) here = is_same(around + (folder = entry.folder), directory);
+      if (folder != entry.folder) {
+        BTF_ASSIGN(here, is_same(around + (folder = entry.folder), directory));
+      }
       if (!here) continue;
-      IndexEntry& own = entries_.emplace_back(entry);
+      IndexEntry& own = found->entries_.emplace_back(entry);
       own.file.erase(0, own.folder.size());
       own.folder.clear();
     }
+    return found;
   }
 
   std::span<const IndexEntry> entries() const override { return entries_; }
   std::span<const Finding> warnings() const override { return index_->warnings(); }
 
  private:
+  explicit FolderIndex(std::unique_ptr<const SetIndex> index) : index_(std::move(index)) {}
+
   std::unique_ptr<const SetIndex> index_;
   std::vector<IndexEntry> entries_;
 };
@@ -631,10 +649,10 @@ class FolderIndex final : public SetIndex {
 Result<std::shared_ptr<OpenIndex>> open_beside_folder(const std::string& directory) {
   const std::string around = join_path(directory, "../");
   const std::string path = around + std::string(kIndexBesideFolder);
-  const IndexKind* const kind = find_index_kind(path, FoundBy::directory);
+  BTF_ASSIGN(const IndexKind* const kind, find_index_kind(path, FoundBy::directory));
   if (kind == nullptr || !kind->beside_folder) return nullptr;
   BTF_ASSIGN(std::shared_ptr<OpenIndex> index, open_index(path, *kind));
-  index->content = std::make_unique<FolderIndex>(std::move(index->content), around, directory);
+  BTF_ASSIGN(index->content, FolderIndex::of(std::move(index->content), around, directory));
   index->folder = join_path(directory, "");
   return index->content->entries().empty() ? nullptr : index;
 }
@@ -726,9 +744,10 @@ Result<TensorSpec> IndexedFile::spec() const {
   if (!engine) return parse_tensor_spec(entry().spec);
   // If data of other tensors may follow, the file size does not tell the dims.
   std::optional<std::uint64_t> bytes;
-  struct stat status{};
-  if (!entry().tensor->offset && ::stat(path().c_str(), &status) == 0)
-    bytes = static_cast<std::uint64_t>(status.st_size);
+  if (!entry().tensor->offset) {
+    BTF_ASSIGN(const auto status, status_of_path(path()));
+    if (status) bytes = static_cast<std::uint64_t>(status->st_size);
+  }
   EngineSpecs specs{.list = {}, .path = engine->path, .shapes = {}, .in_manifest = true};
   if (engine->dims) specs.shapes.push_back({.glob = engine->tensor.name, .dims = *engine->dims});
   return engine_spec(specs, engine->tensor, bytes);
@@ -788,8 +807,12 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     if (const auto trouble = listing.trouble.find(i); trouble != listing.trouble.end()) {
       member.trouble = trouble->second;
     } else if (const std::string path = join_path(directory, member.place);
-               const IndexKind* const kind = find_index_kind(path, FoundBy::directory)) {
-      auto index = open_index(path, *kind);
+               const auto kind = find_index_kind(path, FoundBy::directory)) {
+      if (*kind == nullptr) {
+        members.push_back(std::move(member));
+        continue;
+      }
+      auto index = open_index(path, **kind);
       if (index) {
         indexes.push_back(path);
         last = *index;
@@ -799,6 +822,8 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
         continue;
       }
       member.trouble = index.error();
+    } else {
+      member.trouble = kind.error();
     }
     members.push_back(std::move(member));
   }
@@ -806,11 +831,19 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
   for (const Member& member : members)
     if (holds_data_of_model(member.place, members)) named.others.insert(member.place);
   std::erase_if(members, [&](const Member& member) {
-    if (named.files.contains(member.place) || named.others.contains(member.place)) return true;
-    const bool passed = !member.trouble && beside(join_path(directory, member.place), member.place);
-    if (passed) others.push_back(member.place);
-    return passed;
+    return named.files.contains(member.place) || named.others.contains(member.place);
   });
+  std::vector<Member> of_tensors;
+  for (Member& member : members) {
+    const Result<bool> passed =
+        member.trouble ? false : beside(join_path(directory, member.place), member.place);
+    if (!passed) member.trouble = passed.error();
+    if (passed && *passed)
+      others.push_back(member.place);
+    else
+      of_tensors.push_back(std::move(member));
+  }
+  members = std::move(of_tensors);
   if (named.files.empty()) return finish();
   for (auto& [place, file] : named.files) {
     const std::string part = file.entry().place().substr(file.entry().file.size());
@@ -844,11 +877,6 @@ bool begins_as_manifest(std::string_view start) { return start.contains(kManifes
 
 constexpr std::string_view kUsualFolder = "dump_tensor_data";
 
-bool is_folder(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 // Returns true if the dump knows anything about the tensor's data: msprobe also names files that it
 // could not write.
 bool has_numbers(const ProbeTensor& tensor) {
@@ -858,9 +886,9 @@ bool has_numbers(const ProbeTensor& tensor) {
 // The files with elements that a dump.json names, which are next to it.
 Result<std::unique_ptr<SetIndex>> read_msprobe_index(const ByteSource& source,
                                                      const std::string& path) {
-  const auto construct = open_source(path.substr(0, path.rfind('/') + 1) + "construct.json", {});
-  BTF_ASSIGN(const ProbeDump dump,
-             read_msprobe_dump(source, construct ? construct->get() : nullptr));
+  BTF_ASSIGN(const auto construct,
+             open_if_there(path.substr(0, path.rfind('/') + 1) + "construct.json"));
+  BTF_ASSIGN(const ProbeDump dump, read_msprobe_dump(source, construct.get()));
   auto files = std::make_unique<DescribedFiles>();
   if (dump.cut_off) {
     constexpr FindingCode kCode("msprobe-dump-cut-off");
@@ -872,16 +900,18 @@ Result<std::unique_ptr<SetIndex>> read_msprobe_index(const ByteSource& source,
   }
   const std::string beside = path.substr(0, path.rfind('/') + 1);
   std::string folder = dump.folder.empty() ? std::string(kUsualFolder) : dump.folder;
-  folder = is_folder(beside + folder) ? folder + "/" : "";
+  BTF_ASSIGN(const auto there, status_of_path(beside + folder));
+  folder = there && S_ISDIR(there->st_mode) ? folder + "/" : "";
   for (const std::string_view other : {"stack.json", "construct.json"})
     files->add_other(std::string(other));
   std::uint64_t order = 0;
   for (const ProbeTensor& tensor : dump.tensors) {
     const std::uint64_t number = order++;
     if (tensor.file.empty()) continue;
-    struct stat status{};
-    if (!has_numbers(tensor) && ::stat((beside + folder + tensor.file).c_str(), &status) != 0)
-      continue;
+    if (!has_numbers(tensor)) {
+      BTF_ASSIGN(const auto written, status_of_path(beside + folder + tensor.file));
+      if (!written) continue;
+    }
     files->add({.file = folder + tensor.file,
                 .tensor = FileEntry{.order = number, .role = std::string(role_of(tensor))},
                 .folder = folder});
@@ -899,14 +929,21 @@ constexpr auto kKinds = std::to_array<IndexKind>({
 });
 
 // Only for regular files, since reading from a pipe would consume its bytes.
-std::string first_bytes(const std::string& path) {
+Result<std::string> first_bytes(const std::string& path) {
   constexpr std::uint64_t kStart = 4096;
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  const auto source = open_packed_source(path);
-  if (!source) return {};
-  std::string start(std::min(kStart, (*source)->size()), '\0');
-  return (*source)->read_at(0, std::as_writable_bytes(std::span(start))) ? start : std::string();
+  BTF_ASSIGN(const bool regular, is_regular_file(path));
+  if (!regular) return std::string();
+  const auto read = [&]() -> Result<std::string> {
+    BTF_ASSIGN(const auto source, open_packed_source(path));
+    std::string start(std::min(kStart, source->size()), '\0');
+    BTF_TRY(source->read_at(0, std::as_writable_bytes(std::span(start))));
+    return start;
+  };
+  auto start = read();
+  if (start) return start;
+  // Damaged or unreadable files are reported when they are opened as files of tensors.
+  if (!is_system_error(start.error()) || is_not_there(start.error())) return std::string();
+  return std::unexpected(start.error().in_file(path));
 }
 
 }  // namespace
@@ -919,19 +956,23 @@ std::string IndexEntry::place() const {
   return file;
 }
 
-bool is_msprobe_dump(const std::string& path) {
-  const IndexKind* const kind = find_index_kind(path, FoundBy::operand);
+Result<bool> is_msprobe_dump(const std::string& path) {
+  BTF_ASSIGN(const IndexKind* const kind, find_index_kind(path, FoundBy::operand));
   return kind != nullptr && kind->read == read_msprobe_index;
 }
 
-const IndexKind* find_index_kind(const std::string& path, FoundBy found_by) {
+Result<const IndexKind*> find_index_kind(const std::string& path, FoundBy found_by) {
   const bool json = found_by == FoundBy::operand && ends_in(path, ".json");
-  const auto* row = std::ranges::find_if(kKinds, [&](const IndexKind& kind) {
+  for (const IndexKind& kind : kKinds) {
     const bool named = kind.named(path);
-    if (kind.begins == nullptr || !(named || json)) return named;
-    return kind.begins(first_bytes(path));
-  });
-  return row == kKinds.end() ? nullptr : row;
+    if (kind.begins == nullptr || !(named || json)) {
+      if (named) return &kind;
+      continue;
+    }
+    BTF_ASSIGN(const std::string start, first_bytes(path));
+    if (kind.begins(start)) return &kind;
+  }
+  return nullptr;
 }
 
 }  // namespace btf

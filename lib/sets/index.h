@@ -72,10 +72,10 @@ enum class FoundBy : std::uint8_t { operand, directory };
 inline constexpr std::string_view kIndexBesideFolder = "dump.json";
 
 // Returns true for a dump.json of msprobe.
-bool is_msprobe_dump(const std::string& path);
+Result<bool> is_msprobe_dump(const std::string& path);
 
 // nullptr if it is not an index or cannot be read.
-const IndexKind* find_index_kind(const std::string& path, FoundBy found_by);
+Result<const IndexKind*> find_index_kind(const std::string& path, FoundBy found_by);
 
 // Reads the index of a model in several safetensors files:
 //   {"metadata":{..},"weight_map":{"NAME":"model-00001-of-00002.safetensors", ..}}
@@ -98,6 +98,8 @@ class ShardIndexes {
   std::optional<std::string> name_for(const std::string& shard);
   // Returns true if the index that names the shard assigns the tensor to another one.
   bool elsewhere(const std::string& shard, std::string_view tensor);
+  // The first error of the system: an index was not seen for it, and the answers above do not hold.
+  const Status& status() const { return status_; }
 
  private:
   struct Index {
@@ -106,9 +108,11 @@ class ShardIndexes {
   };
 
   const std::vector<Index>& in(const std::string& folder);
+  void note(const Error& error);
   const Index* naming(const std::string& shard);
 
   std::map<std::string, std::vector<Index>> by_folder_;
+  Status status_{};
 };
 
 // A shard, and the one from which it was converted.
@@ -170,7 +174,8 @@ Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind
 
 // Returns true for files that are not tensors themselves but accompany them. `path` is for opening
 // it.
-using BesideTensors = std::function<bool(const std::string& path, const std::string& place)>;
+using BesideTensors =
+    std::function<Result<bool>(const std::string& path, const std::string& place)>;
 
 // Indexes below a directory are not members, unless they cannot be read, nor are files that
 // accompany tensors. Files that indexes name are members even if they do not exist.

@@ -23,6 +23,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/resources.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_source.h"
@@ -43,7 +44,8 @@ struct TensorSet::State {
   // One for each path from which the set was opened.
   struct Root {
     std::string path;
-    bool several = false;     // a directory or an index
+    bool several = false;  // a directory or an index
+    bool index = false;
     IndexedListing files{};   // its files
     std::uint64_t first = 0;  // number of its first member
   };
@@ -86,7 +88,7 @@ struct TensorSet::State {
   // The engine's tensor that a file is named after; nullptr if there is none or the file describes
   // itself.
   const EngineTensor* engine_tensor(std::uint64_t member) const;
-  bool takes_dtypes(std::uint64_t member) const;
+  Result<bool> takes_dtypes(std::uint64_t member) const;
   Status check_engine() const;  // an error if no file is named after a tensor of it
   // The following two are called on several threads, also during open_as().
   Result<OpenOptions> options_of(std::uint64_t member) const;
@@ -183,7 +185,7 @@ Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   if (!named.spec) {
     if (const EngineTensor* const tensor = engine_tensor(member)) {
       const std::string path = path_of(member);
-      const auto stamp = path_stamp(path);
+      BTF_ASSIGN(const std::optional<FileStamp> stamp, path_stamp(path));
       auto spec =
           engine_spec(*options.engine, *tensor, stamp ? std::optional(stamp->bytes) : std::nullopt);
       if (!spec) return std::unexpected(spec.error().in_file(path));
@@ -195,9 +197,10 @@ Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
 }
 
 // Returns true for a file of outputs whose dtypes only the engine's layer list knows.
-bool TensorSet::State::takes_dtypes(std::uint64_t member) const {
+Result<bool> TensorSet::State::takes_dtypes(std::uint64_t member) const {
   const std::string path = path_of(member);
-  if (!path_stamp(path)) return true;  // a stream can be read only once
+  BTF_ASSIGN(const std::optional<FileStamp> stamp, path_stamp(path));
+  if (!stamp) return true;  // a stream can be read only once
   if (!ends_in(content_name(path), ".json")) return false;
   const auto file = open_file(member);
   if (!file) return true;  // opening it again reports a better error
@@ -211,8 +214,11 @@ bool TensorSet::State::takes_dtypes(std::uint64_t member) const {
 
 Status TensorSet::State::check_engine() const {
   if (!engine) return {};
-  for (std::uint64_t member = 0; member < members; ++member)
-    if (engine_tensor(member) != nullptr || takes_dtypes(member)) return {};
+  for (std::uint64_t member = 0; member < members; ++member) {
+    if (engine_tensor(member) != nullptr) return {};
+    BTF_ASSIGN(const bool takes, takes_dtypes(member));
+    if (takes) return {};
+  }
   return fail(
       ErrorCode::invalid_argument,
       "no raw file and no trtexec output in " + roots.front().path + " is named like a tensor of " +
@@ -245,7 +251,9 @@ Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
   if (!file) return std::unexpected(file.error());
   const std::string& path = file->path();
   std::optional<FileStamp> stamp = file->source().stamp();
-  if (!stamp) stamp = path_stamp(path);
+  if (!stamp) {
+    BTF_ASSIGN(stamp, path_stamp(path));
+  }
   opened.resize(members);
   settled.resize(members);
   stamps.resize(members);
@@ -370,20 +378,25 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
                                                : list_directory(path));
       for (const std::string& place : listing.unfinished)
         state->unfinished.push_back({join_path(path, place), place, join_path(path, place)});
-      root.files = take_indexes(
-          path, std::move(listing), [&](const std::string& file, const std::string& place) {
-            const SetMember member{file, place, std::string(name_in_path(place))};
-            return !(keep && keep(member)) && !named_in(options.named_specs, member) &&
-                   !(state->engine && state->engine->find(place)) &&
-                   accompanies_tensors(file, options);
-          });
+      root.files =
+          take_indexes(path, std::move(listing),
+                       [&](const std::string& file, const std::string& place) -> Result<bool> {
+                         const SetMember member{file, place, std::string(name_in_path(place))};
+                         if ((keep && keep(member)) || named_in(options.named_specs, member) ||
+                             (state->engine && state->engine->find(place)))
+                           return false;
+                         return accompanies_tensors(file, options);
+                       });
       for (const std::string& place : root.files.others)
         state->others.push_back({join_path(path, place), place, join_path(path, place)});
     } else if (options.listed && !options.may_lack) {
       return std::unexpected(no_directory(path, *options.listed));
-    } else if (const IndexKind* const kind = find_index_kind(path, FoundBy::operand)) {
-      root.several = true;
-      BTF_ASSIGN(root.files, list_index(path, *kind));
+    } else {
+      BTF_ASSIGN(const IndexKind* const kind, find_index_kind(path, FoundBy::operand));
+      root.index = root.several = kind != nullptr;
+      if (kind != nullptr) {
+        BTF_ASSIGN(root.files, list_index(path, *kind));
+      }
     }
     std::ranges::copy(root.files.indexes, std::back_inserter(state->indexes));
     const std::uint64_t count = root.several ? root.files.listing.places.size() : 1;
@@ -408,8 +421,7 @@ const std::string& TensorSet::path() const { return state_->roots.front().path; 
 bool TensorSet::one_file() const { return state_->members == 1 && !state_->roots.front().several; }
 
 bool TensorSet::order_given() const {
-  return std::ranges::any_of(state_->roots,
-                             [](const State::Root& root) { return is_index(root.path); });
+  return std::ranges::any_of(state_->roots, &State::Root::index);
 }
 
 std::string TensorSet::order_path() const {
@@ -427,7 +439,9 @@ std::vector<std::string> TensorSet::files_read() const {
   std::vector<std::string> paths = state_->indexes;
   for (std::uint64_t i = 0; i < member_count(); ++i) {
     paths.push_back(path(i));
-    if (!may_have_data_beside(paths.back()) || !path_stamp(paths.back())) continue;
+    // What cannot be opened here is noted, and reported by whoever reads it.
+    if (!may_have_data_beside(paths.back())) continue;
+    if (const auto stamp = path_stamp(paths.back()); stamp && !*stamp) continue;
     if (const auto model = file(i))
       std::ranges::move((*model)->other_files(), std::back_inserter(paths));
   }
@@ -448,9 +462,18 @@ Result<OpenOptions> TensorSet::open_options(std::uint64_t member) const {
   return state_->options_of(member);
 }
 
-std::uint64_t TensorSet::bytes(std::uint64_t member) const {
-  const auto stamp = path_stamp(state_->path_of(member));
-  return stamp ? stamp->bytes : 0;
+Result<std::uint64_t> TensorSet::bytes(std::uint64_t member) const {
+  const std::string path = state_->path_of(member);
+  if (path == "-") return 0;
+  BTF_ASSIGN(const std::optional<struct stat> status, status_of_path(path));
+  return status && S_ISREG(status->st_mode) ? stamp_of(*status).bytes : 0;
+}
+
+Result<std::optional<FileState>> TensorSet::state(std::uint64_t member) const {
+  const bool opened = member < state_->opened.size() && state_->opened[member];
+  if (opened && state_->stamps[member])
+    return FileState{state_->stamps[member]->bytes, state_->stamps[member]->changed};
+  return FileState::of(state_->path_of(member));
 }
 
 void TensorSet::open_ahead(std::vector<std::uint64_t> members) {
@@ -469,8 +492,7 @@ const Error* TensorSet::trouble(std::uint64_t member) const {
 }
 
 void TensorSet::note(std::uint64_t member, const Error& error) const {
-  if (error.code == ErrorCode::io || error.code == ErrorCode::no_space)
-    state_->unread.emplace(member, error);
+  if (is_system_error(error)) state_->unread.emplace(member, error);
 }
 
 Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) const {
@@ -546,7 +568,7 @@ Status TensorSet::check_unchanged() const {
   for (std::uint64_t i = 0; i < state_->opened.size(); ++i) {
     if (!state_->opened[i] || state_->settled[i] || state_->kept.contains(i)) continue;
     const std::string path = state_->path_of(i);
-    if (path_stamp(path) != state_->stamps[i]) return changed_while_read(path);
+    BTF_TRY(check_stamp(path, state_->stamps[i]));
   }
   return {};
 }
@@ -556,9 +578,7 @@ Status TensorSet::check_unchanged(std::uint64_t member) const {
   if (const auto kept = state_->kept.find(member); kept != state_->kept.end())
     return kept->second->check_unchanged();
   if (member >= state_->opened.size() || !state_->opened[member]) return {};
-  const std::string path = state_->path_of(member);
-  if (path_stamp(path) != state_->stamps[member]) return changed_while_read(path);
-  return {};
+  return check_stamp(state_->path_of(member), state_->stamps[member]);
 }
 
 void TensorSet::settle(std::uint64_t member) {
@@ -596,9 +616,11 @@ Result<std::vector<SetTensor>> TensorSet::copies() const {
   for (std::uint64_t member = 0; member < member_count(); ++member) {
     if (!ShardIndexes::may_be_shard(path(member))) continue;
     const auto opened = file(member);
-    for (std::uint64_t i = 0; opened && i < (*opened)->tensor_count(); ++i)
-      if (auto name = (*opened)->own_name(i); name && *name)
-        holders[**std::move(name)].push_back({member, i});
+    for (std::uint64_t i = 0; opened && i < (*opened)->tensor_count(); ++i) {
+      auto name = (*opened)->own_name(i);
+      if (!name) note(member, name.error().in_file(path(member)));
+      if (name && *name) holders[**std::move(name)].push_back({member, i});
+    }
   }
   ShardIndexes indexes;
   for (const auto& [name, tensors] : holders) {
@@ -608,6 +630,7 @@ Result<std::vector<SetTensor>> TensorSet::copies() const {
       if (indexes.elsewhere(path(tensor.member), name)) others.push_back(tensor);
     if (others.size() < tensors.size()) found.insert(found.end(), others.begin(), others.end());
   }
+  BTF_TRY(indexes.status());
   std::ranges::sort(found, {},
                     [](const SetTensor& tensor) { return std::pair(tensor.member, tensor.index); });
   return found;
@@ -694,18 +717,22 @@ Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden
   return sets;
 }
 
-bool is_index(const std::string& path) {
-  return find_index_kind(path, FoundBy::operand) != nullptr;
+Result<bool> is_index(const std::string& path) {
+  BTF_ASSIGN(const IndexKind* const kind, find_index_kind(path, FoundBy::operand));
+  return kind != nullptr;
 }
 
 Error no_files(const TensorSet& set) {
   const std::size_t others = set.others().size() + set.unfinished().size();
-  const bool statistics = std::ranges::any_of(set.files_read(), is_msprobe_dump);
+  const bool statistics = std::ranges::any_of(set.files_read(), [](const std::string& path) {
+    const auto dump = is_msprobe_dump(path);
+    return dump && *dump;
+  });
   const std::string text = statistics ? "the dump of msprobe has only statistics and no files of "
                                         "elements; layers and diff compare two such dumps"
-                           : is_index(set.path()) ? "names no file"
-                           : others == 0          ? "the directory is empty"
-                                                  : "no tensor files in the directory, only " +
+                           : set.order_given() ? "names no file"
+                           : others == 0       ? "the directory is empty"
+                                               : "no tensor files in the directory, only " +
                                                std::to_string(others) +
                                                (others == 1 ? " other file" : " other files");
   return Error{ErrorCode::refused, text}.in_file(set.path());

@@ -1,14 +1,15 @@
-#include <sys/stat.h>
-
 #include "btf/share.h"
+#include "btf/try.h"
+#include "formats/io/byte_source.h"
 
 namespace btf {
 
-std::optional<FileState> FileState::of(const std::string& path) {
-  struct stat status{};
-  if (path.empty() || ::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return FileState{static_cast<std::uint64_t>(status.st_size),
-                   std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+Result<std::optional<FileState>> FileState::of(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  BTF_ASSIGN(const std::optional<struct stat> status, status_of_path(path));
+  if (!status) return std::nullopt;
+  const FileStamp stamp = stamp_of(*status);
+  return FileState{stamp.bytes, stamp.changed};
 }
 
 }  // namespace btf

@@ -302,7 +302,8 @@ struct PartWriter::State {
                             const std::vector<std::optional<FileState>>& states) {
     return std::ranges::equal(paths, states,
                               [](const std::string& path, const std::optional<FileState>& state) {
-                                return FileState::of(path) == state;
+                                const auto now = FileState::of(path);
+                                return now && *now == state;
                               });
   }
 
@@ -345,7 +346,9 @@ Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& h
   std::map<std::uint64_t, State::ResumedItem> kept;
   // Another process may have FILE.partial now; its complete lines can be used.
   for (const std::string& from : {state->path, state->path + ".partial"}) {
-    if (!resume || !FileState::of(from)) continue;
+    if (!resume) continue;
+    BTF_ASSIGN(const auto there, FileState::of(from));
+    if (!there) continue;
     kept.merge(state->items_of(from, head));
   }
   if (!kept.empty()) state->note.clear();

@@ -1,17 +1,23 @@
 // Which shard does which items, and reading all parts of a plan.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <queue>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "btf/part.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "elements/cast.h"
+#include "formats/io/output.h"
 #include "report/text/text.h"
 #include "sets/pairs/pair_queue.h"
 #include "shards/part_lines.h"
@@ -251,10 +257,12 @@ Result<Parts> Parts::open(std::span<const std::string> paths,
     auto scanned = shards::scan_part(path, [&](std::string_view line, std::uint64_t offset) {
       found.push_back({*shards::number_of(line), files.size(), offset, line.size()});
     });
-    if (!scanned && FileState::of(path + ".partial") && !FileState::of(path)) {
+    if (!scanned && scanned.error().system == ENOENT) {
       Error error = scanned.error();
-      error.message +=
-          "; " + path + ".partial exists: its shard has not finished; continue it with `resume`";
+      BTF_ASSIGN(const auto partial, FileState::of(path + ".partial"));
+      if (partial)
+        error.message +=
+            "; " + path + ".partial exists: its shard has not finished; continue it with `resume`";
       return std::unexpected(error);
     }
     if (!scanned) return std::unexpected(scanned.error());
@@ -309,6 +317,24 @@ class QueuedItem final : public QueuedPair {
 
 }  // namespace
 
+namespace {
+
+Result<std::string> read_line(const Descriptor& file, const PartFile& part, const Place& place) {
+  std::string line(place.bytes, '\0');
+  std::span<char> rest(line);
+  while (!rest.empty()) {
+    const std::uint64_t at = place.offset + (line.size() - rest.size());
+    const ssize_t got = ::pread(file.get(), rest.data(), rest.size(), static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(system_failure("read").error().in_file(part.path));
+    if (got == 0) return std::unexpected(rerun_error(part, "was changed while it was read"));
+    rest = rest.subspan(static_cast<std::size_t>(got));
+  }
+  return line;
+}
+
+}  // namespace
+
 // Neighbouring items are in different parts; only a few files are open at a time.
 Status Parts::each(const ParseItem& parse, const Execution& execution) const {
   constexpr std::size_t kMaxOpen = 200;
@@ -320,16 +346,15 @@ Status Parts::each(const ParseItem& parse, const Execution& execution) const {
                    .max_waiting = std::size_t{4} * workers,
                    .max_undelivered = 8 * kTogether * workers},
                   execution);
-  std::map<std::uint64_t, std::ifstream> open;
+  std::map<std::uint64_t, Descriptor> open;
   for (const Place& place : state_->places) {
     const PartFile& part = state_->files[place.part];
     if (open.size() >= kMaxOpen && !open.contains(place.part)) open.erase(open.begin());
     auto [file, fresh] = open.try_emplace(place.part);
-    if (fresh) file->second.open(part.path, std::ios::binary);
-    std::string line(place.bytes, '\0');
-    file->second.seekg(static_cast<std::streamoff>(place.offset));
-    if (!file->second.read(line.data(), static_cast<std::streamsize>(line.size())))
-      return std::unexpected(rerun_error(part, "was changed while it was read"));
+    if (fresh) file->second = Descriptor(::open(part.path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file->second.open())
+      return std::unexpected(system_failure("open").error().in_file(part.path));
+    BTF_ASSIGN(std::string line, read_line(file->second, part, place));
     BTF_TRY(queue.add(std::make_unique<QueuedItem>(std::move(line), part, parse), 0));
   }
   return queue.drain();

@@ -66,7 +66,8 @@ def born(values):
     return values
 
 
-def graph(with_weights=False):
+def graph(with_weights=False, beside=None):
+    """`beside`: the file of the weights, which are not in the model then."""
     nodes, x = [], "input"
     for i in range(BLOCKS):
         names = [f"/block{i}/{part}_output_0" for part in ("fc1/MatMul", "relu/Relu", "fc2/MatMul", "Add")]
@@ -83,6 +84,10 @@ def graph(with_weights=False):
         names = [f"block{i}.fc{k}.weight" for i in range(BLOCKS) for k in (1, 2)]
         weights = [onnx.tensor([SIZE, SIZE], 1, onnx.chunk(9, w.astype("<f4").tobytes()), name)
                    for name, w in zip(names, weights_of())]
+        if beside:
+            bytes_each = 4 * SIZE * SIZE
+            weights = [onnx.external([SIZE, SIZE], 1, name, location=beside, offset=number * bytes_each, length=bytes_each)
+                       for number, name in enumerate(names)]
     return onnx.model(onnx.graph(weights, nodes=nodes, inputs=["input"], outputs=["output"]))
 
 
@@ -115,5 +120,7 @@ def files():
         "hooks.npz": saved({hook(name): values for name, values in healthy.items()}, np.float16),
         "model.onnx": graph(),
         "weights.onnx": graph(with_weights=True),
+        "external.onnx": graph(with_weights=True, beside="external.bin"),
+        "external.bin": b"".join(w.astype("<f4").tobytes() for w in weights_of()),
         "order.txt": "".join(name + "\n" for name in healthy).encode(),
     }

@@ -45,7 +45,9 @@ COMMANDS = [
     ("layers --json actual.npz golden.npz", ["actual.npz", "golden.npz"]),
     ("layers --json --graph weights.onnx actual.npz golden.npz", ["weights.onnx", "actual.npz", "golden.npz"]),
     ("layers --json --order order.txt --baseline base.npz actual.npz golden.npz", ["order.txt", "base.npz"]),
-    ("layers --json --graph ext/model.onnx actual.npz golden.npz", ["ext/model.onnx"]),
+    ("layers --json --graph external.onnx actual.npz golden.npz", ["external.onnx", "external.bin"]),
+    ("layers --html OUT.html actual.npz golden.npz", ["actual.npz"]),
+    ("inspect --html OUT.html big.npy a/y.npy", ["a/y.npy"]),
     ("fit --json --graph weights.onnx golden.npz", ["weights.onnx", "golden.npz"]),
     ("fit --json --dtype int8 --graph weights.onnx golden.npz", ["weights.onnx", "golden.npz"]),
     ("merge 1.part", ["1.part"]),
@@ -87,19 +89,20 @@ def make(at):
             npy(f"{name}.npy{new}", 1 if not new else 3)
     os.rename(at / "big.npy", at / "big.npy.new")
     npy("big.npy", 1)
-    for name in ("weights.onnx", "golden.npz", "order.txt"):
+    for name in ("weights.onnx", "external.onnx", "external.bin", "golden.npz", "order.txt"):
         shutil.copy(TESTDATA / "layers" / name, at / name)
     shutil.copy(TESTDATA / "layers" / "dead_channel.npz", at / "actual.npz")
     for old, new in (("golden.npz", "base.npz"), ("golden.npz", "base.npz.new"), ("actual.npz", "golden.npz.new"),
                      ("golden.npz", "actual.npz.new"), ("weights.onnx", "other.onnx")):
         shutil.copy(at / old, at / new)
-    shutil.copytree(TESTDATA / "onnx-external", at / "ext")
     model = (at / "weights.onnx").read_bytes()
     for name in ("weights.onnx", "other.onnx"):
         changed = bytearray(model)
         changed[len(model) // 2:len(model) // 2 + 64] = b"\x3d" * 64
         (at / (name + ".new")).write_bytes(changed)
-    shutil.copy(at / "ext/model.onnx", at / "ext/model.onnx.new")
+    for name in ("external.onnx", "external.bin"):
+        content = (at / name).read_bytes()
+        (at / (name + ".new")).write_bytes(content.replace(b"external.bin", b"external.bit") if name.endswith("x") else content[::-1])
     (at / "order.txt.new").write_bytes(b"".join((at / "order.txt").read_bytes().splitlines(True)[:-1]))
     for name, old, new in (("map.txt", "/(.*)/$1/\n", "x\tx\n"), ("list.txt", "x.npy\ny.npy\n", "y.npy\n"),
                            ("rules.json", '{"schema": "btftool/rules/1", "rules": [{"tensor": "*", "atol": 0.5}]}',
@@ -113,10 +116,15 @@ def make(at):
 
 
 def aged(at):
-    """As files that nobody has written for long."""
+    """As files that nobody has written for long; the times of what replaces them are those that change.c gives."""
     for path in at.rglob("*"):
         if path.is_file():
-            os.utime(path, (1e9, 1e9))
+            os.utime(path, (1.1e9, 1.1e9) if path.suffix == ".new" else (1e9, 1e9))
+
+
+def change(at, name, how):
+    """By change.c, in front of a read of another program: before the run, whose threads may open a file before they read one."""
+    subprocess.run(["cat", "/dev/null"], check=True, env={**os.environ, "LD_PRELOAD": SHIM, "BTF_CHANGE": f"{how}:1:{at / name}"})
 
 
 def one(fresh, at, words, name, how):
@@ -128,9 +136,10 @@ def one(fresh, at, words, name, how):
     reads = at / "reads"
     reads.write_bytes(b"")
     old = run(at, words, BTF_READS=str(reads))
+    assert old[0] < 2, (words, old[3])
     total = reads.stat().st_size
-    # What the changed file gives, if it was changed before anything is read.
-    new = run(at, words, BTF_CHANGE=f"{how}:1:{at / name}")
+    change(at, name, how)
+    new = run(at, words)
     moments = sorted({1 + number * max(total - 1, 1) // (MOMENTS - 1) for number in range(MOMENTS)})
     for moment in range(1, total + 1) if EVERY else moments:
         prepare()

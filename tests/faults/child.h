@@ -19,7 +19,7 @@ struct Run {
   std::string directory = {};               // where it runs
   std::string input = {};                   // a file that it reads through a pipe, else /dev/null
   std::string out = {};                     // a file for its standard output
-  std::string shim = {};  // LD_PRELOAD; empty: none
+  std::string shim = {};                    // LD_PRELOAD; empty: none
   std::string orders_file = {};
   std::string temporary = {};  // TMPDIR
   Limits limits = {};

@@ -1,7 +1,8 @@
-/* What the shim is told, and what it says: a page of memory that it shares with who gives the orders.
+/* What the shim is told, and what it says: a page of memory that it shares with who gives the
+ * orders.
  *
- * Calls are counted by kind. Of one kind those from number `first` to number `last`, each `step`th, fail
- * with `error`; or, where `most_bytes` is set, they move no more than so many bytes. */
+ * Calls are counted by kind. Of one kind those from number `first` to number `last`, each `step`th,
+ * fail with `error`; or, where `most_bytes` is set, they move no more than so many bytes. */
 #ifndef BTF_TESTS_FAULTS_ORDERS_H_
 #define BTF_TESTS_FAULTS_ORDERS_H_
 
@@ -48,7 +49,8 @@ struct fault_orders {
 extern "C" {
 #endif
 
-/* The orders of this process: the file that BTF_FAULT_ORDERS names, else memory of the shim's own. */
+/* The orders of this process: the file that BTF_FAULT_ORDERS names, else memory of the shim's own.
+ */
 struct fault_orders* orders_of_faults(void);
 
 #ifdef __cplusplus

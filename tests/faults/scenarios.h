@@ -13,7 +13,8 @@ struct Scenario {
   std::vector<std::string> outputs;    // files that it writes; they hold something before
   std::string input = {};              // read through a pipe
   std::string old = {};                // the input that the output holds before; empty: a few words
-  bool reports = false;  // the outputs also say what went wrong
+  bool reports = false;                // the outputs also say what went wrong
+  bool only_inputs = false;            // without --all, only calls that read fail
 };
 
 const std::vector<Scenario>& scenarios();

@@ -63,6 +63,7 @@ class Bench {
   };
 
   Result run_once(const Scenario& scenario, const Fault& fault);
+  void merge_part(const Scenario& scenario, Run what, Result& result) const;
   std::string judge(const Scenario& scenario, const Fault& fault) const;
   std::string judge_files(const Scenario& scenario, const Fault& fault, bool done) const;
   std::string judge_message(const Scenario& scenario, const Fault& fault) const;

@@ -5,7 +5,9 @@
 Collects the functions of lib and tools that return a Result or a Status, and looks for calls of them whose error is dropped:
 `f(...).value_or(x)`, `f(...).has_value()`, a call that is cast to void, and a call that is a whole statement. Each of the few that
 may is in ALLOWED with its reason.
-Exit codes: 0 none, 1 some, named by file and line; also if a row of ALLOWED applies no more.
+Also looks for questions about files whose error is an answer: `std::filesystem::exists(path, ec)` says "no" of a disk that
+fails. status_of_path(), is_regular_file(), is_directory() and FileState::of() tell these apart; the few other ones are in ASKING.
+Exit codes: 0 none, 1 some, named by file and line; also if a row of ALLOWED or ASKING applies no more.
 """
 
 import pathlib
@@ -14,7 +16,6 @@ import sys
 
 # File and function: why the error may be dropped there.
 ALLOWED = {
-    ("lib/diff/sides/tensor_pairs.cc", "name"): "of a plan for shards: the pair itself reports the error",
     ("lib/diff/sets/set_diff.cc", "name"): "the name of a pair in a report; opening the file again reports the error",
     ("lib/formats/safetensors.cc", "safetensors_data_offset"): "nothing is read: is this the beginning of a header?",
     ("lib/repair/salvage.cc", "most"): "a bound of what is salvaged; what cannot be read is lost, and said",
@@ -30,6 +31,27 @@ ALLOWED |= {
     ("lib/inspect/validate.cc", "report"): "a sink of findings",
 }
 
+# File: how many questions it asks, and why an error may be an answer there.
+ASKING = {
+    "lib/convert/convert_set.cc": (1, "equivalent() only words what check_apart() refuses"),
+    "lib/diff/layers/statistics.cc": (1, "a directory is listed; its error is returned"),
+    "lib/formats/io/byte_source.cc": (2, "the functions that tell errors from answers"),
+    "lib/formats/io/output.cc": (14, "of outputs: what cannot be looked at cannot be created, which reports it; identities are Results"),
+    "lib/formats/onnx_values.cc": (4, "errors of the real path are returned"),
+    "lib/sets/directory.cc": (2, "the error is in the listing"),
+    "lib/sets/index.cc": (2, "a directory is listed, a file that an index names is looked for: errors are noted"),
+    "lib/sets/manifest.cc": (1, "opening the layer list reports the error"),
+    "lib/shards/part_lines.cc": (1, "is the part that was locked still there? If not, it is opened again"),
+    "tools/btftool/cli/convert.cc": (1, "of the output's directory, which is made next"),
+    "tools/btftool/commands/convert.cc": (2, "after FileState::of(); equivalent() of an operand that is opened next"),
+    "tools/btftool/commands/diff.cc": (1, "after FileState::of()"),
+    "tools/btftool/commands/help.cc": (3, "completion of tensor names, which says nothing where it cannot read"),
+    "tools/btftool/commands/validate.cc": (3, "sizes for the display of progress; after FileState::of()"),
+}
+
+QUESTION = re.compile(
+    r"\b(?:std::filesystem|fs)::(?:exists|is_\w+|file_size|status|symlink_status|last_write_time|equivalent|canonical|"
+    r"weakly_canonical|directory_iterator|recursive_directory_iterator|read_symlink)\b|::l?stat\(|::statx\(")
 DECLARED = re.compile(r"\b(?:Result<[^;{}=]*?>|Status)\s+(?:\w+::)*(\w+)\(")
 OTHERWISE = re.compile(r"\b(?:std::optional<[^;{}=]*?>|bool|auto|std::string|std::uint64_t)&?\s+(?:\w+::)*(\w+)\(")
 DROPPED = re.compile(r"\)\s*\.(?:value_or|has_value)\(|\(void\)\s*[\w.>:-]+\(")
@@ -146,6 +168,13 @@ def main(source):
                 used.add((path, name))
             else:
                 wrong.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: the error of {name}() is dropped")
+    for path in sorted(texts.keys() | ASKING.keys()):
+        text = texts.get(path, "")
+        asked = [match.start() for match in QUESTION.finditer(text)]
+        allowed = ASKING.get(path, (0, ""))[0]
+        lines = ", ".join(str(text.count(chr(10), 0, at) + 1) for at in asked)
+        if len(asked) != allowed:
+            wrong.append(f"{path}: {len(asked)} questions about files whose error may be an answer (lines {lines}), {allowed} in ASKING")
     wrong += [f"{path}: ALLOWED has {name}(), whose error is not dropped there" for path, name in ALLOWED.keys() - used]
     print("\n".join(wrong) or f"{len(failing)} functions that may fail; {len(used)} places that may drop an error")
     return 1 if wrong else 0

@@ -24,6 +24,7 @@
 #include "core/numbers.h"
 #include "elements/cast.h"
 #include "elements/slabs.h"
+#include "formats/io/byte_source.h"
 #include "formats/json.h"
 #include "formats/tensor_file.h"
 #include "kernels/cast/cast_reference.h"
@@ -232,10 +233,9 @@ class ConfigReader {
 // Both members are unset if there is no config or no entry on quantisation. An error if it cannot
 // be read.
 Result<QuantizationConfig> quantization_config(const std::string& path) {
-  const std::filesystem::path config = std::filesystem::path(path).parent_path() / "config.json";
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(config, failed)) return QuantizationConfig{};
-  const std::string name = config.string();
+  const std::string name = (std::filesystem::path(path).parent_path() / "config.json").string();
+  BTF_ASSIGN(const bool there, is_regular_file(name));
+  if (!there) return QuantizationConfig{};
   BTF_ASSIGN(const std::unique_ptr<ByteSource> source, open_packed_source(name));
   if (source->size() > kMaxBytes) return QuantizationConfig{};
   return ConfigReader(*source, name).run();

@@ -193,7 +193,7 @@ QuantisedSide quantised_side(const LayerReport& report) {
 Result<SpotGraphs> SpotGraphs::read(const LayerOptions& options, const LayerReport& report) {
   BTF_ASSIGN(Network golden, Network::read(*options.graph));
   SpotGraphs graphs{std::move(golden)};
-  const auto file = FileState::of(options.actual_graph.value_or(*options.graph));
+  BTF_ASSIGN(const auto file, FileState::of(options.actual_graph.value_or(*options.graph)));
   graphs.actual_bytes = file ? file->bytes : 0;
   const QuantisedSide side = quantised_side(report);
   graphs.actual_is_quantised = side.actual && !side.golden;
@@ -373,7 +373,8 @@ Status SpotCheckingPartition::add_inputs(PendingLayer& pending) const {
     if (std::ranges::find(seen, member) != seen.end()) continue;
     seen.push_back(member);
     const std::string path = dumps.set().member(member).path;
-    layer.inputs.emplace_back(path, FileState::of(path));
+    BTF_ASSIGN(const auto state, FileState::of(path));
+    layer.inputs.emplace_back(path, state);
     BTF_TRY(dumps.set().check_unchanged(member));
   }
   return {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 
 #include "btf/diff.h"
@@ -323,36 +322,36 @@ Result<PlanStarts> plan_layers(const LayerSets& sets, const LayerOptions& option
 // order, and for the spot checks of each side.
 class LayerFiles {
  public:
-  LayerFiles(const LayerSets& sets, const LayerOptions& options)
-      : sets_{&sets.actual, &sets.golden, sets.baseline, sets.expected} {
-    for (const auto* const path : {&options.graph, &options.actual_graph, &options.engine})
-      if (*path) models_.emplace_back(**path, path_stamp(**path));
+  static Result<LayerFiles> of(const LayerSets& sets, const LayerOptions& options) {
+    LayerFiles files({&sets.actual, &sets.golden, sets.baseline, sets.expected});
+    for (const auto* const path : {&options.graph, &options.actual_graph, &options.engine}) {
+      if (!*path) continue;
+      BTF_ASSIGN(auto stamp, path_stamp(**path));
+      files.models_.emplace_back(**path, stamp);
+    }
+    return files;
   }
 
   Status check_unchanged() const {
     for (const TensorSet* const set : sets_)
       if (set != nullptr) BTF_TRY(set->check_unchanged());
-    for (const auto& [path, stamp] : models_) {
-      errno = 0;
-      const auto now = path_stamp(path);
-      if (now == stamp) continue;
-      // A file that can no longer be looked at is not a changed one: the system says why.
-      if (!now && errno != 0)
-        return std::unexpected(system_failure("cannot open").error().in_file(path));
-      return std::unexpected(file_changed().error().in_file(path));
-    }
+    for (const auto& [path, stamp] : models_) BTF_TRY(check_stamp(path, stamp));
     return {};
   }
 
  private:
-  std::array<const TensorSet*, 4> sets_;
+  using Sets = std::array<const TensorSet*, 4>;
+
+  explicit LayerFiles(const Sets& sets) : sets_(sets) {}
+
+  Sets sets_;
   std::vector<std::pair<std::string, std::optional<FileStamp>>> models_;
 };
 
 // `share`: nullptr if everything is measured by this process.
 Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, LayerShare* share) {
   auto& [actual, golden, baseline, expected] = sets;
-  const LayerFiles files(sets, options);
+  BTF_ASSIGN(const LayerFiles files, LayerFiles::of(sets, options));
   PlanStarts starts;
   if (share != nullptr) {
     LayerReport planned;
@@ -395,7 +394,7 @@ Result<LayerReport> judge_measured(TensorSet& actual, TensorSet& golden, TensorS
 Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
                       TensorSet* expected, const LayerOptions& options, LayerShare& share) {
   const LayerSets sets{actual, golden, baseline, expected};
-  const LayerFiles files(sets, options);
+  BTF_ASSIGN(const LayerFiles files, LayerFiles::of(sets, options));
   LayerReport planned;
   PairedLayers paired;
   BTF_ASSIGN(const PlanStarts starts, plan_layers(sets, options, share, planned, paired));

@@ -308,7 +308,12 @@ class LayerPairing {
     if (const auto at = ties.stored_as(dumped.name, others.names)) return at;
     const auto file = own.file(dumped.tensor.member);
     if (!file) return std::nullopt;
-    for (const std::string& name : SharedBytes(**file).names(dumped.tensor.index))
+    const auto shared = SharedBytes(**file).names(dumped.tensor.index);
+    if (!shared) {
+      own.note(dumped.tensor.member, shared.error());
+      return std::nullopt;
+    }
+    for (const std::string& name : *shared)
       if (const auto at = std::ranges::find(others.names, name); at != others.names.end())
         return static_cast<std::size_t>(at - others.names.begin());
     return std::nullopt;
@@ -409,7 +414,8 @@ class LayerPairing {
   static Status complete_dims(TensorSet& set, FileSpecs& specs, DumpedTensor& dumped,
                               TensorSet& others, const DumpedTensor& other, bool other_is_golden) {
     const std::uint64_t member = dumped.tensor.member;
-    if (specs.waits(member, set)) {
+    BTF_ASSIGN(const bool waits, specs.waits(member, set));
+    if (waits) {
       if (other.waits) return std::unexpected(specs.no_dims(member, set));
       BTF_ASSIGN(const auto file, others.file(other.tensor.member));
       const auto tensor = other_is_golden ? &MemberPair::golden_tensor : &MemberPair::actual_tensor;
@@ -426,11 +432,18 @@ class LayerPairing {
   }
 
   void complete_pair(DumpedTensor& actual, DumpedTensor& golden) {
-    const bool lists =
-        actual.waits && golden.waits && actual_specs_.waits(actual.tensor.member, actual_) &&
-        golden_specs_.waits(golden.tensor.member, golden_) &&
-        actual_specs_.is_list(actual.tensor.member) && golden_specs_.is_list(golden.tensor.member);
-    if (lists) {
+    const auto is_list = [](const FileSpecs& specs, const DumpedTensor& dumped,
+                            const TensorSet& set) -> Result<bool> {
+      if (!dumped.waits || !specs.is_list(dumped.tensor.member)) return false;
+      return specs.waits(dumped.tensor.member, set);
+    };
+    // An error is that of complete_dims(), too, or is noted in the set.
+    const auto left = is_list(actual_specs_, actual, actual_);
+    const auto right = is_list(golden_specs_, golden, golden_);
+    for (const auto& [list, dumped] : {std::pair(&left, &actual), {&right, &golden}})
+      if (!*list) dumped->trouble = std::make_unique<Error>(list->error());
+    if (actual.trouble || golden.trouble) return;
+    if (*left && *right) {
       actual.waits = golden.waits = false;
       return;
     }

@@ -11,6 +11,8 @@
 #include "btf/try.h"
 #include "core/numbers.h"
 #include "diff/layers/order.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/output.h"
 #include "formats/msprobe.h"
 #include "formats/tensor_file.h"
 #include "sets/index.h"
@@ -28,38 +30,43 @@ std::optional<DType> dtype_of(const std::string& theirs) {
   return dtype ? std::optional(*dtype) : std::nullopt;
 }
 
-bool is_file(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
 // The only subdirectory of a directory, as "step0" and "rank0" of a single process.
-std::optional<std::string> only_directory(const std::string& path) {
+Result<std::optional<std::string>> only_directory(const std::string& path) {
   std::error_code failed;
   std::optional<std::string> only;
   for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end;
        at.increment(failed)) {
-    if (only || !at->is_directory(failed)) return std::nullopt;
+    BTF_ASSIGN(const bool directory, is_directory(at->path().string()));
+    if (only || !directory) return std::nullopt;
     only = at->path().string();
   }
-  return failed ? std::nullopt : only;
+  if (!failed) return only;
+  return std::unexpected(system_failure(ErrorCode::io, failed.value(),
+                                        "cannot read the directory: " +
+                                            std::generic_category().message(failed.value()))
+                             .error()
+                             .in_file(path));
 }
 
 // The dump.json in the directory, or in its parent if the directory has the elements.
-std::optional<std::string> dump_at(const std::string& path) {
-  const auto directory = is_directory(path);
-  if (!directory) return std::nullopt;
-  if (!*directory) return is_file(path) ? std::optional(path) : std::nullopt;
-  for (const char* const place : {"/dump.json", "/../dump.json"})
-    if (is_file(path + place)) return path + place;
+Result<std::optional<std::string>> dump_at(const std::string& path) {
+  if (path == "-") return std::nullopt;
+  BTF_ASSIGN(const bool directory, is_directory(path));
+  std::vector<std::string> places{path};
+  if (directory) places = {path + "/dump.json", path + "/../dump.json"};
   constexpr int kDeepest = 3;
-  std::optional<std::string> below = path;
-  for (int depth = 0; depth < kDeepest; ++depth) {
-    below = only_directory(*below);
-    if (!below) return std::nullopt;
-    if (is_file(*below + "/dump.json")) return *below + "/dump.json";
+  std::string below = path;
+  for (int depth = 0;; ++depth) {
+    for (const std::string& place : places) {
+      BTF_ASSIGN(const bool regular, is_regular_file(place));
+      if (regular) return place;
+    }
+    if (!directory || depth == kDeepest) return std::nullopt;
+    BTF_ASSIGN(const auto next, only_directory(below));
+    if (!next) return std::nullopt;
+    below = *next;
+    places = {below + "/dump.json"};
   }
-  return std::nullopt;
 }
 
 bool has_no_statistics(const TensorStatistics& tensor) {
@@ -269,13 +276,15 @@ class StatisticsComparison {
 }  // namespace
 
 Result<std::optional<StatisticsDump>> read_statistics(const std::string& path) {
-  const std::optional<std::string> file = dump_at(path);
-  if (!file || !is_msprobe_dump(*file)) return std::nullopt;
+  BTF_ASSIGN(const std::optional<std::string> file, dump_at(path));
+  if (!file) return std::nullopt;
+  BTF_ASSIGN(const bool of_msprobe, is_msprobe_dump(*file));
+  if (!of_msprobe) return std::nullopt;
   const auto read = [&]() -> Result<ProbeDump> {
     BTF_ASSIGN(const auto source, open_source(*file, {}));
-    const auto construct =
-        open_source(file->substr(0, file->rfind('/') + 1) + "construct.json", {});
-    return read_msprobe_dump(*source, construct ? construct->get() : nullptr);
+    BTF_ASSIGN(const auto construct,
+               open_if_there(file->substr(0, file->rfind('/') + 1) + "construct.json"));
+    return read_msprobe_dump(*source, construct.get());
   };
   auto dump = read();
   if (!dump) return std::unexpected(dump.error().in_file(*file));

@@ -1,7 +1,6 @@
 #include "diff/sets/file_pairs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +8,8 @@
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "core/errors.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/output.h"
 #include "sets/pairs/explicit_pairs.h"
 
@@ -72,10 +73,11 @@ Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& opt
 }
 
 // Whether the file contradicts the spec.
-bool contradicts(const std::string& path, const OpenOptions& open) {
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+Result<bool> contradicts(const std::string& path, const OpenOptions& open) {
+  BTF_ASSIGN(const bool regular, is_regular_file(path));
+  if (!regular) return false;
   const auto file = TensorFile::open(path, open);
+  if (!file && is_system_error(file.error())) return std::unexpected(file.error());
   return file && file->says_dims();
 }
 
@@ -128,15 +130,16 @@ Result<FileSpecs> FileSpecs::apply(const SetDiffSide& side, TensorSet& set) {
 }
 
 // Arrays of NumPy and outputs of trtexec lack only a dtype, and text may give its shape.
-bool FileSpecs::waits(std::uint64_t member, const TensorSet& set) const {
+Result<bool> FileSpecs::waits(std::uint64_t member, const TensorSet& set) const {
   const auto waiting = waiting_.find(member);
   if (waiting == waiting_.end()) return false;
   // A stream can be read only once, so it is not opened here.
   if (set.member(member).path == "-")
     return is_list(member) || !parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
-  if (!file) return !contradicts(set.member(member).path, open_);
-  return !(*file)->says_dims();
+  if (file) return !(*file)->says_dims();
+  BTF_ASSIGN(const bool other, contradicts(set.member(member).path, open_));
+  return !other;
 }
 
 bool FileSpecs::is_list(std::uint64_t member) const {

@@ -41,7 +41,7 @@ class FileSpecs {
   static Result<FileSpecs> apply(const SetDiffSide& side, TensorSet& set);
 
   // Whether the member needs dims from the other side.
-  bool waits(std::uint64_t member, const TensorSet& set) const;
+  Result<bool> waits(std::uint64_t member, const TensorSet& set) const;
   // Whether a member that needs dims is text, which is a list if no dims are given.
   bool is_list(std::uint64_t member) const;
   // Gives the member the dims of its partner.

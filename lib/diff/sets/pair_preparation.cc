@@ -9,6 +9,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "diff/sides/tensor_pairs.h"
 #include "formats/io/file_names.h"
 #include "sets/pairs/explicit_pairs.h"
@@ -326,7 +327,11 @@ Status PairPreparation::check_selection() {
     if (!actual || !golden) return {};
     DiffOptions unused;
     if (!names_.narrow(pair, unused)) continue;
-    if (!selection_.apply(**actual, **golden, unused)) return {};
+    if (const Status applied = selection_.apply(**actual, **golden, unused); !applied) {
+      // One of the system may not come again, and then nobody would ask for the name.
+      if (is_system_error(applied.error())) return applied;
+      return {};
+    }
     if (selection_.check_used()) return {};
   }
   return selection_.check_used();
@@ -336,8 +341,8 @@ Status PairPreparation::check_selection() {
 Status PairPreparation::complete_specs(const MemberPair& pair) {
   FileSpecs& actual_specs = found_.actual_specs;
   FileSpecs& golden_specs = found_.golden_specs;
-  const bool left = actual_specs.waits(*pair.actual, actual_);
-  const bool right = golden_specs.waits(*pair.golden, golden_);
+  BTF_ASSIGN(const bool left, actual_specs.waits(*pair.actual, actual_));
+  BTF_ASSIGN(const bool right, golden_specs.waits(*pair.golden, golden_));
   if (left && right && actual_specs.is_list(*pair.actual) && golden_specs.is_list(*pair.golden))
     return {};
   if (left && right) return std::unexpected(actual_specs.no_dims(*pair.actual, actual_));
@@ -369,12 +374,16 @@ Result<PreparedPair> PairPreparation::prepare(const MemberPair& pair, DiffOption
   BTF_TRY(complete_specs(pair));
   const auto actual_opened = actual_.file(*pair.actual);
   const auto golden_opened = golden_.file(*pair.golden);
-  if (!actual_opened)
-    return std::unexpected(with_likely_specs(actual_opened.error(), actual_.bytes(*pair.actual),
-                                             golden_opened, "`actual.specs`"));
-  if (!golden_opened)
-    return std::unexpected(with_likely_specs(golden_opened.error(), golden_.bytes(*pair.golden),
-                                             actual_opened, "`golden.specs`"));
+  if (!actual_opened) {
+    BTF_ASSIGN(const std::uint64_t bytes, actual_.bytes(*pair.actual));
+    return std::unexpected(
+        with_likely_specs(actual_opened.error(), bytes, golden_opened, "`actual.specs`"));
+  }
+  if (!golden_opened) {
+    BTF_ASSIGN(const std::uint64_t bytes, golden_.bytes(*pair.golden));
+    return std::unexpected(
+        with_likely_specs(golden_opened.error(), bytes, actual_opened, "`golden.specs`"));
+  }
   const TensorFile& actual = **actual_opened;
   const TensorFile& golden = **golden_opened;
   BTF_TRY(selection_.apply(actual, golden, options));

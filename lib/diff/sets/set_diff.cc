@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "btf/share.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/resources.h"
 #include "diff/sets/file_pairs.h"
 #include "diff/sets/pair_preparation.h"
@@ -47,9 +48,10 @@ class ShardSelection {
   const SelectedPair& of(const MemberPair& pair) const;
 
  private:
-  PlannedPair planned(const MemberPair& pair) const;
-  std::vector<PlannedTensor> tensors_of(const MemberPair& pair, PairPreparation& preparation,
-                                        DiffOptions options) const;
+  Result<PlannedPair> planned(const MemberPair& pair) const;
+  Result<std::vector<PlannedTensor>> tensors_of(const MemberPair& pair,
+                                                PairPreparation& preparation,
+                                                DiffOptions options) const;
 
   const TensorSet& actual_;
   const TensorSet& golden_;
@@ -61,52 +63,62 @@ class ShardSelection {
 // Replaces the number of a tensor.
 constexpr std::uint64_t kWholePair = UINT64_MAX;
 
-std::uint64_t bytes_of_tensor(const TensorSet& set, const std::optional<std::uint64_t>& member,
-                              const std::optional<std::uint64_t>& tensor) {
+// All shards must make the same plan, so an error of the system, which another one may not get,
+// ends a shard; any other comes to all of them alike, and is reported with its item.
+Result<std::uint64_t> bytes_of_tensor(const TensorSet& set,
+                                      const std::optional<std::uint64_t>& member,
+                                      const std::optional<std::uint64_t>& tensor) {
   if (!member || !tensor) return 0;
   const auto file = set.file(*member);
   const auto info = file ? (*file)->tensor(*tensor) : std::unexpected(file.error());
+  if (!info && is_system_error(info.error())) return std::unexpected(info.error());
   return info ? info->data_bytes : 0;
 }
 
-PlannedPair planned(const FilePair& other) {
-  const auto bytes = [](const std::string& path) -> std::uint64_t {
-    std::error_code unknown;
-    const auto size = path.empty() ? 0 : std::filesystem::file_size(path, unknown);
-    return unknown ? 0 : size;
-  };
-  PlannedPair plan{
-      .name = other.name, .actual_bytes = bytes(other.actual), .golden_bytes = bytes(other.golden)};
+Result<PlannedPair> planned(const FilePair& other) {
+  PlannedPair plan{.name = other.name};
+  BTF_ASSIGN(const auto actual, FileState::of(other.actual));
+  BTF_ASSIGN(const auto golden, FileState::of(other.golden));
+  if (actual) plan.actual_bytes = actual->bytes;
+  if (golden) plan.golden_bytes = golden->bytes;
   plan.bytes = plan.actual_bytes + plan.golden_bytes;
   return plan;
 }
 
-PlannedPair ShardSelection::planned(const MemberPair& pair) const {
+Result<PlannedPair> ShardSelection::planned(const MemberPair& pair) const {
   PlannedPair plan{.name = found_.several ? pair.name : std::string_view()};
-  if (pair.actual) plan.actual_bytes = actual_.bytes(*pair.actual);
-  if (pair.golden) plan.golden_bytes = golden_.bytes(*pair.golden);
-  plan.bytes = pair.of_tensors() ? bytes_of_tensor(actual_, pair.actual, pair.actual_tensor) +
-                                       bytes_of_tensor(golden_, pair.golden, pair.golden_tensor)
-                                 : plan.actual_bytes + plan.golden_bytes;
+  if (pair.actual) {
+    BTF_ASSIGN(plan.actual_bytes, actual_.bytes(*pair.actual));
+  }
+  if (pair.golden) {
+    BTF_ASSIGN(plan.golden_bytes, golden_.bytes(*pair.golden));
+  }
+  plan.bytes = plan.actual_bytes + plan.golden_bytes;
+  if (!pair.of_tensors()) return plan;
+  BTF_ASSIGN(const auto actual, bytes_of_tensor(actual_, pair.actual, pair.actual_tensor));
+  BTF_ASSIGN(const auto golden, bytes_of_tensor(golden_, pair.golden, pair.golden_tensor));
+  plan.bytes = actual + golden;
   return plan;
 }
 
 // The pairs of tensors of two files. Empty if they are a single item, as when they cannot be
 // compared.
-std::vector<PlannedTensor> ShardSelection::tensors_of(const MemberPair& pair,
-                                                      PairPreparation& preparation,
-                                                      DiffOptions options) const {
+Result<std::vector<PlannedTensor>> ShardSelection::tensors_of(const MemberPair& pair,
+                                                              PairPreparation& preparation,
+                                                              DiffOptions options) const {
   std::vector<PlannedTensor> tensors;
   if (!requested_.pick_tensors || pair.of_tensors() || !pair.actual || !pair.golden ||
       preparation.trouble(pair) != nullptr || !preparation.narrow(pair, options))
     return tensors;
   Result<PreparedPair> ready = preparation.prepare(pair, std::move(options));
+  if (!ready && is_system_error(ready.error())) return std::unexpected(ready.error());
   if (!ready) return tensors;
   ready->options.pick = [&](std::span<const PlannedTensor> all) {
     tensors.assign(all.begin(), all.end());
     return std::vector<std::uint64_t>();
   };
   const auto compared = diff(*ready->actual, *ready->golden, ready->options, {});
+  if (!compared && is_system_error(compared.error())) return std::unexpected(compared.error());
   return compared ? tensors : std::vector<PlannedTensor>();
 }
 
@@ -116,8 +128,9 @@ Status ShardSelection::choose(PairPreparation& preparation, const DiffOptions& o
       of;  // for each item that is not another file: its tensor and pair
   std::deque<std::string> names;
   for (std::uint64_t i = 0; i < found_.pairs.size(); ++i) {
-    const PlannedPair whole = planned(found_.pairs[i]);
-    const std::vector<PlannedTensor> tensors = tensors_of(found_.pairs[i], preparation, options);
+    BTF_ASSIGN(const PlannedPair whole, planned(found_.pairs[i]));
+    BTF_ASSIGN(const std::vector<PlannedTensor> tensors,
+               tensors_of(found_.pairs[i], preparation, options));
     for (std::uint64_t t = 0; t < tensors.size(); ++t) {
       PlannedPair& item = all.emplace_back(whole);
       item.name = names.emplace_back(std::string(whole.name) + "\n" + tensors[t].name);
@@ -129,7 +142,10 @@ Status ShardSelection::choose(PairPreparation& preparation, const DiffOptions& o
     of.push_back({.tensor = kWholePair, .number = i});
   }
   if (options.strict)
-    for (const FilePair& other : found_.others) all.push_back(btf::planned(other));
+    for (const FilePair& other : found_.others) {
+      BTF_ASSIGN(const PlannedPair plan, btf::planned(other));
+      all.push_back(plan);
+    }
   BTF_ASSIGN(const std::vector<std::uint64_t> picked, requested_.pick(all));
   const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
   if (!ascending || (!picked.empty() && picked.back() >= all.size()))
@@ -171,7 +187,7 @@ class Comparison {
         requested_(options),
         found_(std::move(found)),
         sink_(sink),
-        index_(found_.several && is_index(golden.path())),
+        index_(found_.several && golden.order_given()),
         preparation_(actual, golden, options, found_),
         picked_(actual, golden, options, found_),
         options_(options.each),
@@ -277,7 +293,8 @@ class Comparison {
 
   Status begin() {
     BTF_TRY(preparation_.check_map(found_.map));
-    BTF_TRY(sink_.found(all_pairs()));
+    BTF_ASSIGN(const PairsFound all, all_pairs());
+    BTF_TRY(sink_.found(all));
     warn_of(found_.map);
     if (found_.several) options_.map = {};  // all its pairs exist by now
     for (const std::string& glob : found_.idle_excludes)
@@ -285,13 +302,19 @@ class Comparison {
     return {};
   }
 
-  PairsFound all_pairs() const {
+  Result<PairsFound> all_pairs() const {
     PairsFound all{.several = found_.several};
     for (const MemberPair& pair : found_.pairs) {
       all.whole += pair.actual && pair.golden ? 1 : 0;
-      if (found_.several && options_.execution.progress)
-        all.bytes += std::max(pair.actual ? actual_.bytes(*pair.actual) : 0,
-                              pair.golden ? golden_.bytes(*pair.golden) : 0);
+      if (!found_.several || !options_.execution.progress) continue;
+      std::uint64_t larger = 0;
+      for (const auto& [set, member] :
+           {std::pair(&actual_, pair.actual), {&golden_, pair.golden}}) {
+        if (!member) continue;
+        BTF_ASSIGN(const std::uint64_t bytes, set->bytes(*member));
+        larger = std::max(larger, bytes);
+      }
+      all.bytes += larger;
     }
     return all;
   }
@@ -315,9 +338,26 @@ class Comparison {
     files.number = requested_.pick ? picked_.of(pair).number : at;
     if (pair.actual) files.actual = actual_.path(*pair.actual);
     if (pair.golden) files.golden = golden_.path(*pair.golden);
+    // An error here is that of the pair, or occurs again in opened_files_of().
     if (pair.tier)
       if (const auto file = actual_.file(*pair.actual))
         files.actual_name = (*file)->name(*pair.actual_tensor).value_or("");
+    return files;
+  }
+
+  // The same for files that were opened, with what is known by that.
+  Result<FilePair> opened_files_of(const MemberPair& pair) const {
+    FilePair files = files_of(pair);
+    if (pair.actual) {
+      BTF_ASSIGN(files.actual_state, actual_.state(*pair.actual));
+    }
+    if (pair.golden) {
+      BTF_ASSIGN(files.golden_state, golden_.state(*pair.golden));
+    }
+    if (pair.tier) {
+      BTF_ASSIGN(const auto file, actual_.file(*pair.actual));
+      BTF_ASSIGN(files.actual_name, file->name(*pair.actual_tensor));
+    }
     return files;
   }
 
@@ -328,7 +368,9 @@ class Comparison {
       const bool maps = !options.map.empty();
       Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
       if (maps && preparation_.map().used) warn_of(preparation_.map());
-      if (ready) ready->files = files_of(pair);
+      if (ready) {
+        BTF_ASSIGN(ready->files, opened_files_of(pair));
+      }
       if (ready && may_wait(pair, *ready))
         return queue_.add(std::make_unique<Job>(*this, *std::move(ready)), 0);
       BTF_TRY(queue_.drain());
@@ -337,14 +379,23 @@ class Comparison {
       return end(ready.error());
     }
     BTF_TRY(queue_.drain());
-    begin(files_of(pair));
-    return unusable != nullptr ? end(*unusable) : one_sided(pair, options);
+    if (unusable != nullptr) {
+      begin(files_of(pair));
+      return end(*unusable);
+    }
+    BTF_ASSIGN(const FilePair files, opened_files_of(pair));
+    begin(files);
+    return one_sided(pair, options);
   }
 
   // Compares each tensor as a pair of its own.
   Status take_tensors(const MemberPair& pair, DiffOptions options, const SelectedPair& chosen) {
     BTF_TRY(queue_.drain());
+    Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
     FilePair files = files_of(pair);
+    if (ready) {
+      BTF_ASSIGN(files, opened_files_of(pair));
+    }
     auto next = chosen.tensors.begin();
     const auto begin_next = [&] {
       files.number = next->number;
@@ -352,7 +403,6 @@ class Comparison {
       ++next;
       begin(files);
     };
-    Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
     Result<bool> same = std::unexpected(ready ? Error() : ready.error());
     Status ended;
     if (ready) {

@@ -240,11 +240,10 @@ Result<StridedLayout> dense_layout_for_coo(const DiffSide& actual, const DiffSid
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
                                             std::span<const Edit> edits,
                                             const Execution& execution) {
-  const ByteSource* source = &file.source();
-  // Elements of a type that only this format has are the file's own bytes.
-  if (record.foreign_dtype.empty()) {
-    BTF_ASSIGN(source, file.elements(record.index));
-  }
+  // Elements of a type that only this format has are compared as they are stored.
+  BTF_ASSIGN(const ByteSource* const source, record.foreign_dtype.empty()
+                                                 ? file.elements(record.index)
+                                                 : file.stored(record.index));
   auto edited = EditedRecord::make(record, edits);
   if (!edited) return std::unexpected(file.about(record.index, edited.error()));
   return std::make_unique<FileSide>(file, *source, *std::move(edited), execution);

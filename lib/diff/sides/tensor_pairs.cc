@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/numbers.h"
 #include "sets/directory.h"
 #include "sets/pairs/tied_names.h"
@@ -247,10 +248,12 @@ Result<TiedPairs> tied(const SideNames& alone, const TensorFile& file, const Sid
   for (std::size_t i = 0; i < alone.names.size(); ++i) {
     if (std::ranges::count(alone.names, alone.names[i]) > 1) continue;
     std::optional<std::size_t> at = ties.stored_as(alone.names[i], others.names);
-    if (!at)
-      for (const std::string& name : shared.names(alone.tensors[i]))
+    if (!at) {
+      BTF_ASSIGN(const std::vector<std::string> names, shared.names(alone.tensors[i]));
+      for (const std::string& name : names)
         if (const auto same = std::ranges::find(others.names, name); same != others.names.end())
           at = static_cast<std::size_t>(same - others.names.begin());
+    }
     if (at) found.emplace_back(alone.tensors[i], others.tensors[*at]);
   }
   return found;
@@ -412,8 +415,13 @@ Result<std::vector<std::uint64_t>> TensorPairs::pick(const PickTensors& pick) co
     for (const auto& [file, index] :
          {std::pair(actual_.file, pair.actual), {golden_.file, pair.golden}}) {
       if (!index) continue;
-      plan.name = file->name(*index).value_or("");
-      if (const auto info = file->tensor(*index)) plan.bytes += info->data_bytes;
+      // What is damaged is so for all shards, and reported with its pair.
+      const auto name = file->name(*index);
+      const auto info = file->tensor(*index);
+      if (!name && is_system_error(name.error())) return std::unexpected(name.error());
+      if (!info && is_system_error(info.error())) return std::unexpected(info.error());
+      plan.name = name ? *name : std::string();
+      if (info) plan.bytes += info->data_bytes;
     }
   }
   BTF_ASSIGN(std::vector<std::uint64_t> picked, pick(planned));

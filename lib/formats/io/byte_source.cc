@@ -1,10 +1,12 @@
 #include "formats/io/byte_source.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -140,11 +142,43 @@ FileStamp stamp_of(const struct stat& status) {
           .changed = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-std::optional<FileStamp> path_stamp(const std::string& path) {
+namespace {
+
+std::unexpected<Error> cannot_be_opened(const std::string& path) {
+  return std::unexpected(system_failure("open").error().in_file(path));
+}
+
+}  // namespace
+
+Result<std::optional<FileStamp>> path_stamp(const std::string& path) {
   struct stat status{};
-  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
-    return std::nullopt;
-  return stamp_of(status);
+  if (path == "-") return std::nullopt;
+  if (::stat(path.c_str(), &status) != 0) return cannot_be_opened(path);
+  return S_ISREG(status.st_mode) ? std::optional(stamp_of(status)) : std::nullopt;
+}
+
+Status check_stamp(const std::string& path, const std::optional<FileStamp>& opened) {
+  BTF_ASSIGN(const std::optional<FileStamp> now, path_stamp(path));
+  if (now != opened) return std::unexpected(file_changed().error().in_file(path));
+  return {};
+}
+
+Result<std::optional<struct stat>> status_of_path(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0) return status;
+  auto failed = cannot_be_opened(path);
+  if (is_not_there(failed.error())) return std::nullopt;
+  return failed;
+}
+
+bool is_not_there(const Error& error) {
+  constexpr std::array kNone{ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG};
+  return std::ranges::find(kNone, error.system) != kNone.end();
+}
+
+Result<bool> is_regular_file(const std::string& path) {
+  BTF_ASSIGN(const std::optional<struct stat> status, status_of_path(path));
+  return status && S_ISREG(status->st_mode);
 }
 
 Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
@@ -284,7 +318,10 @@ Status Spool::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   while (!out.empty()) {
     const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return system_failure("read a temporary file in " + temporary_directory());
+    if (got == 0)
+      return fail(ErrorCode::io, "a temporary file in " + temporary_directory() +
+                                     " was truncated while it was in use");
+    if (got < 0) return system_failure("read a temporary file in " + temporary_directory());
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }

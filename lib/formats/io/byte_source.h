@@ -110,8 +110,18 @@ class Spool {
 // Files as sources, and copies of inputs that cannot be read twice.
 
 FileStamp stamp_of(const struct stat& status);
-// Of a regular file; nothing for others.
-std::optional<FileStamp> path_stamp(const std::string& path);
+// Of a regular file; unset for others and for "-". An error if the system cannot tell, also if
+// there is no such file any more: what cannot be looked at is not a changed file.
+Result<std::optional<FileStamp>> path_stamp(const std::string& path);
+// An error if a file has no longer the stamp that it had when it was opened.
+Status check_stamp(const std::string& path, const std::optional<FileStamp>& opened);
+
+// Unset if there is no such file, or if this user cannot reach it. That is an answer; any other
+// failure of the system is an error, and never the answer that there is none.
+Result<std::optional<struct stat>> status_of_path(const std::string& path);
+Result<bool> is_regular_file(const std::string& path);
+// True of an error of opening that says the same.
+bool is_not_there(const Error& error);
 
 // Reads by pread, not mmap: a file that is truncated while it is read then gives an error instead
 // of a signal. Bytes before `begin` are not part of the source. `name` is for errors.

@@ -26,6 +26,7 @@
 #include "btf/output.h"
 #include "btf/try.h"
 #include "core/numbers.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/file_names.h"
 
 namespace btf {
@@ -273,19 +274,31 @@ std::optional<int> output_descriptor(const std::string& path) {
   return place ? place->descriptor : std::nullopt;
 }
 
-std::optional<FileIdentity> output_identity(const std::string& path) {
+namespace {
+
+// Of a path that cannot be looked at.
+Result<std::optional<FileIdentity>> no_identity(const std::string& path) {
+  auto failed = system_failure("stat");
+  if (is_not_there(failed.error()) || failed.error().system == EBADF) return std::nullopt;
+  return std::unexpected(failed.error().in_file(path));
+}
+
+}  // namespace
+
+Result<std::optional<FileIdentity>> output_identity(const std::string& path) {
   const auto place = follow(path);
   struct stat state{};
-  if (!place || !look_at(*place, state)) return std::nullopt;
+  if (!place) return std::nullopt;
+  if (!look_at(*place, state)) return no_identity(path);
   // A descriptor that cannot be written cannot be overwritten.
   if (place->descriptor && !check_descriptor(*place->descriptor)) return std::nullopt;
   return identity_of(state);
 }
 
-std::optional<FileIdentity> input_identity(const std::string& path) {
+Result<std::optional<FileIdentity>> input_identity(const std::string& path) {
   struct stat state{};
   if ((path == "-" ? ::fstat(STDIN_FILENO, &state) : ::stat(path.c_str(), &state)) != 0)
-    return std::nullopt;
+    return no_identity(path);
   return identity_of(state);
 }
 
@@ -311,7 +324,9 @@ bool same_place(const std::string& one, const std::string& other) {
     return spot && spot == output_spot(other);
   }
   const auto identity = output_identity(one);
-  return identity && identity == output_identity(other);
+  const auto second_identity = output_identity(other);
+  // What cannot be looked at cannot be opened either.
+  return identity && second_identity && *identity && *identity == *second_identity;
 }
 
 bool in_place(const std::string& path) {
@@ -321,19 +336,24 @@ bool in_place(const std::string& path) {
   return place->descriptor || (look_at(*place, state) && !S_ISREG(state.st_mode));
 }
 
-bool may_write_over(const std::string& output) {
-  return in_place(output) && output_identity(output);
+Result<bool> may_write_over(const std::string& output) {
+  if (!in_place(output)) return false;
+  BTF_ASSIGN(const auto written, output_identity(output));
+  return written.has_value();
 }
 
 Status check_written_over(const std::string& output, std::span<const std::string> inputs) {
-  if (!may_write_over(output)) return {};
-  const auto written = output_identity(output);
-  for (const std::string& input : inputs)
-    if (input_identity(input) == written)
+  BTF_ASSIGN(const bool possible, may_write_over(output));
+  if (!possible) return {};
+  BTF_ASSIGN(const auto written, output_identity(output));
+  for (const std::string& input : inputs) {
+    BTF_ASSIGN(const auto read, input_identity(input));
+    if (read == written)
       return fail(ErrorCode::invalid_argument,
                   output_name(output) + " would overwrite " +
                       (input == "-" ? "standard input" : input) +
                       " while it is read; name a file, which is replaced once it is whole");
+  }
   return {};
 }
 
@@ -660,16 +680,21 @@ Status check_output(const std::string& path) {
   return {};
 }
 
-std::optional<std::string> overwritten(const std::string& output,
-                                       std::span<const std::string> inputs) {
-  const auto written = output_identity(output);
+Result<std::optional<std::string>> overwritten(const std::string& output,
+                                               std::span<const std::string> inputs) {
+  BTF_ASSIGN(const auto written, output_identity(output));
   if (!written) return std::nullopt;
-  for (const std::string& input : inputs)
-    if (input_identity(input) == written) return input;
+  for (const std::string& input : inputs) {
+    BTF_ASSIGN(const auto read, input_identity(input));
+    if (read == written) return input;
+  }
   return std::nullopt;
 }
 
-bool output_exists(const std::string& output) { return output_identity(output).has_value(); }
+Result<bool> output_exists(const std::string& output) {
+  BTF_ASSIGN(const auto identity, output_identity(output));
+  return identity.has_value();
+}
 
 bool same_output(const std::string& one, const std::string& other) {
   return same_place(one, other);

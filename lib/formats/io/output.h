@@ -130,8 +130,10 @@ std::optional<int> output_descriptor(const std::string& path);
 using FileIdentity = std::pair<dev_t, ino_t>;
 
 // Unset if there is no file yet, or if it is a pipe, a terminal or the like.
-std::optional<FileIdentity> output_identity(const std::string& path);
-std::optional<FileIdentity> input_identity(const std::string& path);
+// Both are unset if there is no such file; an error if the system cannot tell: then an input might
+// be overwritten.
+Result<std::optional<FileIdentity>> output_identity(const std::string& path);
+Result<std::optional<FileIdentity>> input_identity(const std::string& path);
 
 // The place of an output, whether it exists or not: the identity of its directory, and its name
 // there. Unset for a descriptor or if the directory does not exist.
@@ -147,7 +149,7 @@ bool in_place(const std::string& path);
 // An input may be replaced by an output once that is complete, but what is written in place, as a
 // descriptor is, would be overwritten while it is read. Returns true if that is possible for this
 // output.
-bool may_write_over(const std::string& output);
+Result<bool> may_write_over(const std::string& output);
 
 // An error that names both if the output is one of these files.
 Status check_written_over(const std::string& output, std::span<const std::string> inputs);

@@ -198,6 +198,8 @@ class BTF_API TensorFile {
   // For the library's own use: the bytes of the file, and those that hold the elements of a tensor.
   const ByteSource& source() const;
   Result<const ByteSource*> elements(std::uint64_t index) const;
+  // The same for its stored bytes, whatever their dtype is.
+  Result<const ByteSource*> stored(std::uint64_t index) const;
 
  private:
   struct State;

@@ -36,11 +36,11 @@ BTF_API Status check_output(const std::string& path);
 // Returns the first of `inputs` that the output would overwrite, by device and inode, whatever
 // their names are. "-" is standard input among the inputs, and standard output as the output. Unset
 // if there is none; pipes and devices hold nothing that could be lost.
-BTF_API std::optional<std::string> overwritten(const std::string& output,
+BTF_API Result<std::optional<std::string>> overwritten(const std::string& output,
                                                std::span<const std::string> inputs);
 
 // Returns true if the output would replace an existing file (other than a pipe or a device).
-BTF_API bool output_exists(const std::string& output);
+BTF_API Result<bool> output_exists(const std::string& output);
 
 // Returns true if both name the same output, whether it exists or not. Symbolic links are followed.
 // Hard links of one file are different outputs, since each name is replaced on its own.

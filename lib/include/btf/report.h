@@ -35,7 +35,8 @@ struct PageOrigin {
   std::optional<std::int64_t> newest_input{};
 
   BTF_API void add(const FileState& input);
-  BTF_API void add_inputs(const TensorSet& set);
+  // After the comparison: the states are those of what was read.
+  BTF_API Status add_inputs(const TensorSet& set);
   // Replaces that time by `seconds`, the value of $SOURCE_DATE_EPOCH, for pages that must be
   // reproducible. Ignored unless it is a number of seconds before the year 10000.
   BTF_API void take_date(std::string_view seconds);

@@ -15,6 +15,7 @@
 #include "btf/error.h"
 #include "btf/file.h"
 #include "btf/pair_names.h"
+#include "btf/share.h"
 #include "btf/tensor_set.h"
 
 namespace btf {
@@ -118,6 +119,9 @@ struct FilePair {
   bool tells_file = true;
   std::string actual_name{};  // actual's name of the tensors, if it differs from golden's
   std::uint64_t number = 0;   // among all pairs of the sets, in the order of reports
+  // States of the files when they were opened; unset where a file was not.
+  std::optional<FileState> actual_state{};
+  std::optional<FileState> golden_state{};
   // With `pick_tensors`: the number of the pair of tensors within the files.
   std::optional<std::uint64_t> tensor{};
 

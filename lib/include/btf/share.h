@@ -20,8 +20,8 @@ struct FileState {
 
   bool operator==(const FileState&) const = default;
 
-  // Unset if there is no such file.
-  BTF_API static std::optional<FileState> of(const std::string& path);
+  // Unset if there is no such file; an error if the system cannot tell.
+  BTF_API static Result<std::optional<FileState>> of(const std::string& path);
 };
 
 // Decides which items a process measures, and holds the measurements of all others. `Planned`

@@ -16,6 +16,7 @@
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/pair_names.h"
+#include "btf/share.h"
 #include "btf/validate.h"
 
 namespace btf {
@@ -107,7 +108,10 @@ class BTF_API TensorSet {
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
 
   // The current size of the file; 0 if unknown.
-  std::uint64_t bytes(std::uint64_t member) const;
+  Result<std::uint64_t> bytes(std::uint64_t member) const;
+  // The state that the file had when it was opened: that of what was read from it. Before, its
+  // state now.
+  Result<std::optional<FileState>> state(std::uint64_t member) const;
 
   // Starts a thread that opens these members ahead of use, in this order. May be called once.
   void open_ahead(std::vector<std::uint64_t> members);
@@ -169,7 +173,7 @@ BTF_API Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand
 BTF_API Result<bool> is_directory(const std::string& path);
 
 // Returns true for an index, which stands for the files that it names.
-BTF_API bool is_index(const std::string& path);
+BTF_API Result<bool> is_index(const std::string& path);
 
 // The error of a set without members: an empty directory, one without files of tensors, or an index
 // that names no files.

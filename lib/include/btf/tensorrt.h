@@ -113,7 +113,7 @@ class EngineList {
 
 // Decides by the first bytes: {"Layers": or lines of a log. False for pipes, and for files that
 // cannot be read.
-BTF_API bool is_engine_list(const std::string& path);
+BTF_API Result<bool> is_engine_list(const std::string& path);
 
 // An error if the file is no such list, has more than 10^6 layers, or a tensor that two layers
 // write.

@@ -56,8 +56,8 @@ struct Lines final : Keep {
 
   void begin(const FilePair& pair) override {
     Keep::begin(pair);
-    item.actual = FileState::of(pair.actual);
-    item.golden = FileState::of(pair.golden);
+    item.actual = states.of(pair.actual, pair.actual_state);
+    item.golden = states.of(pair.golden, pair.golden_state);
     began = std::chrono::steady_clock::now();
   }
 
@@ -69,6 +69,7 @@ struct Lines final : Keep {
     lines.push_back(text(part_line(item)));
   }
 
+  FileStates states;
   PartItem item;
   std::chrono::steady_clock::time_point began;
   std::vector<std::string> lines;
@@ -93,6 +94,7 @@ std::vector<std::string> compare_pairs(const std::string& actual, const std::str
   // The error of a pair of files is in its line.
   if (!done && (done.error().code == ErrorCode::cancelled || lines.lines.size() < numbers.size()))
     raise(done.error());
+  check(lines.states.status);
   return std::move(lines.lines);
 }
 

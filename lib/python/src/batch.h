@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,20 @@ inline Status check_plan(const std::string& found, const std::string& planned) {
               "the files are not those of the plan: some were added, "
               "removed or got another size since");
 }
+
+// States of files, asked for in functions that cannot fail: the first error is that of the worker.
+struct FileStates {
+  std::optional<FileState> of(const std::string& path,
+                              const std::optional<FileState>& opened = std::nullopt) {
+    if (opened) return opened;
+    const auto now = FileState::of(path);
+    if (now) return *now;
+    if (status) status = std::unexpected(now.error());
+    return std::nullopt;
+  }
+
+  Status status{};
+};
 
 // Makes a plan and measures nothing: plan() ends the run. plan_of() must convert `Planned` into
 // items of a plan.

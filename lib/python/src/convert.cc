@@ -446,7 +446,7 @@ struct Lines final : ConvertShare {
     return own;
   }
   void begin(std::uint64_t number) override {
-    before = FileState::of(paths[number]);
+    before = states.of(paths[number]);
     tensors = Json::array();
     began = std::chrono::steady_clock::now();
   }
@@ -461,7 +461,7 @@ struct Lines final : ConvertShare {
     PartLine line{
         .number = number, .result = "converted", .found = report::dump_exact(std::move(found))};
     line.files.push_back(before);
-    for (const std::string& output : outputs) line.files.push_back(FileState::of(output));
+    for (const std::string& output : outputs) line.files.push_back(states.of(output));
     line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     lines.push_back(text(line));
   }
@@ -470,6 +470,7 @@ struct Lines final : ConvertShare {
   const std::vector<std::string>& words;
   std::vector<std::uint64_t> own;
   std::vector<std::string> paths;
+  FileStates states;
   std::optional<FileState> before;
   Json tensors;
   std::chrono::steady_clock::time_point began;
@@ -511,6 +512,7 @@ std::vector<std::string> converted(const Inputs& inputs, const std::string& outp
   check(
       convert_share(inputs, output, spec, layout_in, given, lines,
                     [&](const TensorReport& report) { lines.tensors.push_back(json_of(report)); }));
+  check(lines.states.status);
   return std::move(lines.lines);
 }
 

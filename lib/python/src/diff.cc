@@ -17,6 +17,7 @@
 #include "btf/dtype.h"
 #include "btf/report.h"
 #include "btf/set_diff.h"
+#include "btf/try.h"
 #include "python/src/array.h"
 #include "python/src/diff.h"
 #include "python/src/support.h"
@@ -140,10 +141,10 @@ std::vector<std::string> others_of(const TwoSets& sets) {
   return paths;
 }
 
-std::optional<std::int64_t> newest_input(const TwoSets& sets) {
+Result<std::optional<std::int64_t>> newest_input(const TwoSets& sets) {
   PageOrigin origin;
-  origin.add_inputs(sets.actual);
-  origin.add_inputs(sets.golden);
+  BTF_TRY(origin.add_inputs(sets.actual));
+  BTF_TRY(origin.add_inputs(sets.golden));
   return origin.newest_input;
 }
 
@@ -177,9 +178,10 @@ Comparison diff_paths(const std::string& actual, const std::string& golden, cons
     auto sets = open_sets(actual, golden, options);
     if (!sets) return std::unexpected(sets.error());
     comparison.result.others = others_of(*sets);
-    comparison.newest_input = newest_input(*sets);
     Keep keep(comparison.result);
-    return diff(sets->actual, sets->golden, options, keep);
+    auto same = diff(sets->actual, sets->golden, options, keep);
+    BTF_ASSIGN(comparison.newest_input, newest_input(*sets));
+    return same;
   }));
   return comparison;
 }

@@ -24,7 +24,7 @@ struct Comparison {
 std::vector<std::string> others_of(const TwoSets& sets);
 
 // Time of the last change of the newest file of both sets.
-std::optional<std::int64_t> newest_input(const TwoSets& sets);
+Result<std::optional<std::int64_t>> newest_input(const TwoSets& sets);
 
 // `date` is the value of $SOURCE_DATE_EPOCH, or empty.
 PageOrigin origin_of(const std::string& call, std::optional<std::int64_t> newest,

@@ -36,7 +36,7 @@ struct FitRun {
   FitReport report;
   std::optional<std::int64_t> newest_input{};
 };
-std::optional<std::int64_t> newest_input(const std::vector<TensorSet>& dumps);
+Result<std::optional<std::int64_t>> newest_input(const std::vector<TensorSet>& dumps);
 
 Result<std::vector<TensorSet>> open_dumps(const std::vector<std::string>& paths);
 
@@ -49,7 +49,8 @@ FitRun fit_dumps(const std::vector<std::string>& dumps, const std::vector<std::s
     options.execution = execution;
     BTF_ASSIGN(std::vector<TensorSet> sets, open_dumps(dumps));
     BTF_ASSIGN(FitReport report, fit(sets, options));
-    return FitRun{std::move(report), newest_input(sets)};
+    BTF_ASSIGN(const auto newest, newest_input(sets));
+    return FitRun{std::move(report), newest};
   }));
 }
 
@@ -101,9 +102,9 @@ Result<std::vector<TensorSet>> open_dumps(const std::vector<std::string>& paths)
   return sets;
 }
 
-std::optional<std::int64_t> newest_input(const std::vector<TensorSet>& dumps) {
+Result<std::optional<std::int64_t>> newest_input(const std::vector<TensorSet>& dumps) {
   PageOrigin origin;
-  for (const TensorSet& set : dumps) origin.add_inputs(set);
+  for (const TensorSet& set : dumps) BTF_TRY(origin.add_inputs(set));
   return origin.newest_input;
 }
 
@@ -201,7 +202,8 @@ FitRun report(const std::string& path, const Texts& dumps, const Texts& dtypes,
     options.execution = execution;
     BTF_ASSIGN(std::vector<TensorSet> sets, open_dumps(dumps));
     BTF_ASSIGN(FitReport found, judge_measured(sets, options, share));
-    return FitRun{std::move(found), newest_input(sets)};
+    BTF_ASSIGN(const auto newest, newest_input(sets));
+    return FitRun{std::move(found), newest};
   }));
 }
 

@@ -47,7 +47,8 @@ DType dtype_of(const nb::handle& argument) {
 // An ONNX model, an engine's layer list, or both.
 Status take_graphs(const std::vector<std::string>& paths, LayerOptions& options) {
   for (const std::string& path : paths) {
-    auto& taken = is_engine_list(path) ? options.engine : options.graph;
+    BTF_ASSIGN(const bool engine, is_engine_list(path));
+    auto& taken = engine ? options.engine : options.graph;
     if (taken)
       return fail(ErrorCode::invalid_argument,
                   "graph takes one model and one layer list of an engine, and got two of a kind");
@@ -129,8 +130,9 @@ LayerRun judged(const std::string& actual, const std::string& golden, const nb::
       value(run(jobs, kLong, [&](const Execution& execution) -> Result<LayerReport> {
         options.execution = execution;
         BTF_ASSIGN(LayerSets sets, LayerSets::open(actual, golden, baseline, execution));
-        newest = newest_input(sets.two);
-        return judge(sets, options);
+        auto found = judge(sets, options);
+        BTF_ASSIGN(newest, newest_input(sets.two));
+        return found;
       }));
   return {.actual = actual,
           .golden = golden,
@@ -204,9 +206,11 @@ struct Lines final : LayerShare {
 
   Status plan(std::span<const PlannedLayer> layers) override {
     BTF_TRY(check_plan(plan_digest("layers", words, 1, plan_of(layers)), digest));
+    FileStates states;
     for (auto& [number, pair] : own)
-      pair = {layers[number], FileState::of(layers[number].actual_path),
-              FileState::of(layers[number].golden_path)};
+      pair = {layers[number], states.of(layers[number].actual_path),
+              states.of(layers[number].golden_path)};
+    BTF_TRY(states.status);
     last = std::chrono::steady_clock::now();
     return {};
   }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "btf/try.h"
 #include "report/text/text.h"
 
 namespace btf::report {
@@ -402,12 +403,13 @@ void PageOrigin::add(const FileState& input) {
       std::max(newest_input.value_or(0), input.modified_ns / std::int64_t{1'000'000'000});
 }
 
-void PageOrigin::add_inputs(const TensorSet& set) {
+Status PageOrigin::add_inputs(const TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i) {
-    const std::string path = set.path(i);
-    if (path == "-") continue;
-    if (const auto file = FileState::of(path)) add(*file);
+    if (set.path(i) == "-") continue;
+    BTF_ASSIGN(const std::optional<FileState> file, set.state(i));
+    if (file) add(*file);
   }
+  return {};
 }
 
 void PageOrigin::take_date(std::string_view seconds) {

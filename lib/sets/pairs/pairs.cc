@@ -33,6 +33,8 @@ void leave_out_copies(const TensorSet& set, std::vector<NamedTensor>& tensors) {
     return holders[tensor.name] > 1 &&
            indexes.elsewhere(set.path(tensor.tensor.member), tensor.name);
   });
+  if (const Status& read = indexes.status(); !read && !tensors.empty())
+    set.note(tensors.front().tensor.member, read.error());
 }
 
 }  // namespace
@@ -124,6 +126,9 @@ class ShardPairs {
       const auto others = names(golden_, *pair.golden);
       return own && others && *own != *others;
     });
+    if (const Status& read = indexes_.status(); !read)
+      for (const MemberPair& pair : pairs)
+        if (ShardIndexes::may_be_shard(pair.name)) actual_.note(*pair.actual, read.error());
     if (!differ) return;
     std::erase_if(pairs, [&](const MemberPair& pair) {
       if (!of_shards(pair)) return false;
@@ -141,7 +146,10 @@ class ShardPairs {
     std::set<std::string> names;
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) {
       auto name = (*file)->name(i);
-      if (!name) return std::nullopt;
+      if (!name) {
+        set.note(member, name.error().in_file(set.path(member)));
+        return std::nullopt;
+      }
       // Makes a copy that is not used unique, so that no other shard is equal.
       if (indexes_.elsewhere(set.path(member), *name)) *name += '\0' + set.path(member);
       names.insert(*std::move(name));
@@ -629,7 +637,12 @@ class RemainingPairs {
       if (!file) return std::nullopt;
       auto& shared =
           files.try_emplace(tensor.member, *file, SharedBytes(**file)).first->second.second;
-      for (const std::string& name : shared.names(tensor.index))
+      const auto shared_names = shared.names(tensor.index);
+      if (!shared_names) {
+        own.note(tensor.member, shared_names.error());
+        return std::nullopt;
+      }
+      for (const std::string& name : *shared_names)
         if (const auto at = std::ranges::find(names, name); at != names.end())
           return static_cast<std::size_t>(at - names.begin());
       return std::nullopt;

@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "btf/try.h"
+#include "core/errors.h"
+#include "formats/io/byte_source.h"
 #include "formats/json.h"
 #include "formats/tensor_file.h"
 
@@ -56,15 +58,15 @@ Result<bool> says_tied(const std::string& path) {
 Status TiedNames::add(const TensorFile& file) {
   BTF_ASSIGN(const auto attributes, file.attributes());
   kept_.insert(attributes.metadata.begin(), attributes.metadata.end());
-  const std::filesystem::path config =
-      std::filesystem::path(file.path()).parent_path() / "config.json";
-  const auto [folder, fresh] = folders_.try_emplace(config.string(), false);
-  std::error_code failed;
-  if (fresh && std::filesystem::is_regular_file(config, failed)) {
-    const Result<bool> tied = says_tied(config.string());
+  const std::string config =
+      (std::filesystem::path(file.path()).parent_path() / "config.json").string();
+  const auto [folder, fresh] = folders_.try_emplace(config, false);
+  BTF_ASSIGN(const bool there, fresh ? is_regular_file(config) : Result<bool>(false));
+  if (there) {
+    const Result<bool> tied = says_tied(config);
     // A config that is not JSON does not describe tied weights.
     if (!tied && tied.error().code != ErrorCode::malformed)
-      return std::unexpected(tied.error().in_file(config.string()));
+      return std::unexpected(tied.error().in_file(config));
     folder->second = tied && *tied;
   }
   embeddings_ = embeddings_ || folder->second;
@@ -87,23 +89,30 @@ std::optional<std::size_t> TiedNames::stored_as(std::string_view name,
   return only;
 }
 
-std::vector<std::string> SharedBytes::names(std::uint64_t tensor) {
+// Tensors that are damaged share nothing; an error of the system says nothing about them.
+Result<std::vector<std::string>> SharedBytes::names(std::uint64_t tensor) {
   if (!tensors_) {
-    tensors_.emplace();
-    for (std::uint64_t i = 0; i < file_->tensor_count(); ++i)
-      if (const auto info = file_->tensor(i);
-          info && info->named && info->data_bytes > 0 && !info->deflated())
-        (*tensors_)[{info->data_offset, info->data_bytes}].push_back(i);
+    std::map<Extent, std::vector<std::uint64_t>> found;
+    for (std::uint64_t i = 0; i < file_->tensor_count(); ++i) {
+      const auto info = file_->tensor(i);
+      if (!info && is_system_error(info.error()))
+        return std::unexpected(info.error().in_file(file_->path()));
+      if (info && info->named && info->data_bytes > 0 && !info->deflated())
+        found[{info->data_offset, info->data_bytes}].push_back(i);
+    }
+    tensors_ = std::move(found);
   }
   std::vector<std::string> names;
   const auto own = file_->tensor(tensor);
+  if (!own && is_system_error(own.error())) return std::unexpected(own.error().in_file(file_->path()));
   if (!own) return names;
   const auto same = tensors_->find({own->data_offset, own->data_bytes});
   if (same == tensors_->end()) return names;
   for (const std::uint64_t i : same->second) {
     if (i == tensor) continue;
     auto other = file_->tensor(i);
-    if (other && other->dtype == own->dtype && other->dims == own->dims)
+    if (!other) return std::unexpected(other.error().in_file(file_->path()));
+    if (other->dtype == own->dtype && other->dims == own->dims)
       names.push_back(std::move(other->name));
   }
   return names;

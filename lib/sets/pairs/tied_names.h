@@ -41,7 +41,7 @@ class SharedBytes {
 
   // The names of the other tensors that share all bytes of `tensor`. The first call scans the whole
   // file.
-  std::vector<std::string> names(std::uint64_t tensor);
+  Result<std::vector<std::string>> names(std::uint64_t tensor);
 
  private:
   using Extent = std::pair<std::uint64_t, std::uint64_t>;  // offset, bytes

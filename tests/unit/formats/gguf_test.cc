@@ -266,12 +266,12 @@ TEST_CASE("gguf: the types that are not decoded are refused by their names") {
 TEST_CASE("gguf: the first part of several stands for all of them") {
   const ScratchDir scratch;
   const std::string first = kSplitFolder + "tiny-00001-of-00003.gguf";
-  CHECK(btf::is_index(first));
-  CHECK_FALSE(btf::is_index(kSplitFolder + "tiny-00002-of-00003.gguf"));
+  CHECK(btf::is_index(first).value());
+  CHECK_FALSE(btf::is_index(kSplitFolder + "tiny-00002-of-00003.gguf").value());
   for (const char* const name :
        {"x-00001-of-00000.gguf", "x-0001-of-0003.gguf", "00001-of-00003.gguf",
         "x-00001-of-00003.btf", "x-00001-of-000003.gguf"})
-    CHECK_FALSE(btf::is_index(name));
+    CHECK_FALSE(btf::is_index(name).value());
   for (const std::string& path : {first, kSplitFolder}) {
     const btf::TensorSet set = btf::TensorSet::open(path).value();
     CHECK(set.member_count() == 3);

@@ -265,14 +265,14 @@ TEST_CASE("output: one file by whatever name") {
   const std::vector<std::string> inputs{dir / "b", dir / "a"};
   for (const char* const name : {"a", "hard", "soft"}) {
     INFO(name);
-    CHECK(btf::overwritten(dir / name, inputs) == dir / "a");
-    CHECK(btf::output_exists(dir / name));
+    CHECK(btf::overwritten(dir / name, inputs).value() == dir / "a");
+    CHECK(btf::output_exists(dir / name).value());
   }
-  CHECK_FALSE(btf::overwritten(dir / "new", inputs));
-  CHECK_FALSE(btf::output_exists(dir / "to_new"));
-  CHECK_FALSE(btf::output_exists("/dev/null"));
+  CHECK_FALSE(btf::overwritten(dir / "new", inputs).value());
+  CHECK_FALSE(btf::output_exists(dir / "to_new").value());
+  CHECK_FALSE(btf::output_exists("/dev/null").value());
   const std::vector<std::string> null{"/dev/null"};
-  CHECK_FALSE(btf::overwritten("/dev/null", null));
+  CHECK_FALSE(btf::overwritten("/dev/null", null).value());
   CHECK(btf::same_output(dir / "soft", dir / "a"));
   CHECK(btf::same_output(dir / "to_new", dir / "new"));
   CHECK(btf::same_output(dir / "new", dir / "./new"));
@@ -280,7 +280,7 @@ TEST_CASE("output: one file by whatever name") {
   CHECK_FALSE(btf::same_output("/dev/null", "/dev/null"));
   const btf::Descriptor open(::open((dir / "a").c_str(), O_RDWR | O_CLOEXEC));
   const std::string descriptor = "/dev/fd/" + std::to_string(open.get());
-  CHECK(btf::overwritten(descriptor, inputs) == dir / "a");
+  CHECK(btf::overwritten(descriptor, inputs).value() == dir / "a");
   CHECK(btf::same_output(descriptor, dir / "hard"));
   CHECK(btf::written_in_place(descriptor));
   CHECK_FALSE(btf::written_in_place(dir / "a"));

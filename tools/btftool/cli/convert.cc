@@ -364,8 +364,13 @@ bool many_outputs(const ConvertCommand& command) {
     if (!found) throw OptionError(found.error().text());
     return *found;
   };
+  const auto index = [](const std::string& path) {
+    const auto found = btf::is_index(path);
+    if (!found) throw OptionError(found.error().text());
+    return *found;
+  };
   const bool one = command.inputs.size() == 1 && options.format.empty() && options.rename.empty() &&
-                   !directory(command.inputs.front()) && !btf::is_index(command.inputs.front());
+                   !directory(command.inputs.front()) && !index(command.inputs.front());
   return !one && (command.output.ends_with('/') || directory(command.output));
 }
 

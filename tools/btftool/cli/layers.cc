@@ -30,7 +30,9 @@ double parse_factor(const std::string& option, const std::string& text) {
 }
 
 void take_graph(const std::string& option, const std::string& path, btf::LayerOptions& layers) {
-  const bool engine = btf::is_engine_list(path);
+  const btf::Result<bool> found = btf::is_engine_list(path);
+  if (!found) throw OptionError(option + ": " + found.error().text());
+  const bool engine = *found;
   std::optional<std::string>& graph = engine ? layers.engine : layers.graph;
   if (graph)
     throw OptionError(option + " takes only one " + (engine ? "layer list of an engine" : "model") +

@@ -2,6 +2,8 @@
 #include "btf/convert.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -17,6 +19,7 @@
 
 #include "btf/output.h"
 #include "btf/set_diff.h"
+#include "btf/share.h"
 #include "btf/tensor_set.h"
 #include "btf/tensorrt.h"
 #include "btf/try.h"
@@ -65,9 +68,9 @@ class RunFiles {
     reads_operand(golden);
     reads_engine(options.actual.open);
     reads_engine(options.golden.open);
-    sets_.push_back([actual, golden, options](std::vector<std::string>& paths) {
+    sets_.push_back([actual, golden, options](std::vector<std::string>& paths) -> btf::Status {
       const auto sets = btf::open_sets(actual, golden, options);
-      if (!sets) return;
+      if (!sets) return unless_there_is_none(sets.error());
       std::map<std::string, std::string> others;
       for (const btf::SetMember& other : sets->actual.others())
         others.emplace(other.place, other.path);
@@ -76,6 +79,7 @@ class RunFiles {
           paths.insert(paths.end(), {found->second, other.path});
       for (const btf::TensorSet* set : {&sets->actual, &sets->golden})
         std::ranges::move(set->files_read(), std::back_inserter(paths));
+      return {};
     });
   }
 
@@ -93,8 +97,11 @@ class RunFiles {
       for (std::size_t k = i + 1; k < written_.size(); ++k) BTF_TRY(check_two(i, k));
     std::optional<std::vector<std::string>> in_sets;
     for (const OutputFile& output : written_) {
-      if (!btf::output_exists(output.path)) continue;
-      if (!in_sets) in_sets = paths_in_sets();
+      BTF_ASSIGN(const bool there, btf::output_exists(output.path));
+      if (!there) continue;
+      if (!in_sets) {
+        BTF_ASSIGN(in_sets, paths_in_sets());
+      }
       const btf::Status status = check(output, *in_sets);
       if (status) continue;
       if (btf::is_standard_output(output.path)) out.abandon();
@@ -115,9 +122,11 @@ class RunFiles {
 
   void reads_set(const std::string& path, const btf::OpenOptions& open) {
     reads_engine(open);
-    sets_.push_back([path, open](std::vector<std::string>& paths) {
-      if (const auto set = btf::TensorSet::open(path, open))
-        std::ranges::move(set->files_read(), std::back_inserter(paths));
+    sets_.push_back([path, open](std::vector<std::string>& paths) -> btf::Status {
+      const auto set = btf::TensorSet::open(path, open);
+      if (!set) return unless_there_is_none(set.error());
+      std::ranges::move(set->files_read(), std::back_inserter(paths));
+      return {};
     });
   }
 
@@ -138,27 +147,36 @@ class RunFiles {
                        output.name + " would overwrite " + (read == "-" ? "standard input" : read) +
                            ", which is read; give the output another name");
     };
-    for (const File& file : files_)
-      if (btf::overwritten(output.path, std::span(&file.path, 1))) return refuse(file.name);
+    for (const File& file : files_) {
+      BTF_ASSIGN(const auto read, btf::overwritten(output.path, std::span(&file.path, 1)));
+      if (read) return refuse(file.name);
+    }
     const bool replaces = output.may_replace_operand && !btf::written_in_place(output.path);
-    const auto operand = btf::overwritten(output.path, operands_);
+    BTF_ASSIGN(const auto operand, btf::overwritten(output.path, operands_));
     if (operand && replaces) return {};
     if (operand) return refuse(*operand);
-    if (const auto read = btf::overwritten(output.path, in_sets)) return refuse(*read);
-    return {};
+    BTF_ASSIGN(const auto read, btf::overwritten(output.path, in_sets));
+    return read ? refuse(*read) : btf::Status();
   }
 
-  // Sets that cannot be opened are skipped: the command itself reports them.
-  std::vector<std::string> paths_in_sets() const {
+  // A set that cannot be opened is skipped, since the command itself reports it; but after an error
+  // of the system it might open next time.
+  static btf::Status unless_there_is_none(const btf::Error& error) {
+    constexpr std::array kReported{0, ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG};
+    if (std::ranges::find(kReported, error.system) != kReported.end()) return {};
+    return std::unexpected(error);
+  }
+
+  btf::Result<std::vector<std::string>> paths_in_sets() const {
     std::vector<std::string> paths;
-    for (const auto& append : sets_) append(paths);
+    for (const auto& append : sets_) BTF_TRY(append(paths));
     return paths;
   }
 
   std::vector<OutputFile> written_;
   std::vector<File> files_;  // named by options
   std::vector<std::string> operands_;
-  std::vector<std::function<void(std::vector<std::string>& paths)>> sets_;
+  std::vector<std::function<btf::Status(std::vector<std::string>& paths)>> sets_;
 };
 
 // Collects the operands that each command reads and writes.
@@ -231,12 +249,14 @@ namespace fs = std::filesystem;
 
 // Describes the contents of a file: "BTF, 4 tensors, 3144 bytes". Returns std::nullopt if it holds
 // no tensors.
-std::optional<std::string> contents_of(const std::string& path) {
+btf::Result<std::optional<std::string>> contents_of(const std::string& path) {
+  BTF_ASSIGN(const auto state, btf::FileState::of(path));
   std::error_code unknown;
-  if (!fs::is_regular_file(path, unknown) || fs::file_size(path, unknown) == 0) return std::nullopt;
+  if (!state || state->bytes == 0 || !fs::is_regular_file(path, unknown)) return std::nullopt;
   const auto file = btf::TensorFile::open(path);
+  if (!file && file.error().code == btf::ErrorCode::io) return std::unexpected(file.error());
   if (!file && file.error().code != btf::ErrorCode::malformed) return std::nullopt;
-  if (!file) return "damaged tensors, " + counted(fs::file_size(path, unknown), "byte");
+  if (!file) return "damaged tensors, " + counted(state->bytes, "byte");
   return std::string(file->format_title()) + ", " + counted(file->tensor_count(), "tensor") + ", " +
          counted(file->size(), "byte");
 }
@@ -340,7 +360,7 @@ class Conversion {
     std::error_code unknown;
     for (const std::string& input : command_.inputs)
       if (fs::equivalent(input, command_.output, unknown)) return {};
-    const auto contents = contents_of(command_.output);
+    BTF_ASSIGN(const auto contents, contents_of(command_.output));
     if (!contents) return {};
     return btf::fail(btf::ErrorCode::refused,
                      "the last operand is the output, but " + command_.output + " holds " +
@@ -352,8 +372,9 @@ class Conversion {
   void note_replaced(const std::string& path) {
     if (!context_.global.verbose || path == replaced_) return;
     replaced_ = path;
-    if (const auto contents = contents_of(path))
-      replacements_.push_back(path + ": replaced " + *contents);
+    // Only said: an old file that cannot be read is replaced like any other.
+    if (const auto contents = contents_of(path); contents && *contents)
+      replacements_.push_back(path + ": replaced " + **contents);
   }
 
   btf::Status select(const btf::TensorSet& input) {

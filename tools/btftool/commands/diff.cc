@@ -211,20 +211,22 @@ std::string in_directory(const std::string& directory, const std::string& file) 
 // Returns true if tensors of the file may be single files in the directory: the directory has no
 // file of the same name, and the file has several tensors, a named one, or options say how to pair
 // them.
-bool may_be_split(const DiffCommand& command, bool actual_is_directory) {
+btf::Result<bool> may_be_split(const DiffCommand& command, bool actual_is_directory) {
   const std::string& directory = actual_is_directory ? command.actual : command.golden;
   const std::string& file = actual_is_directory ? command.golden : command.actual;
   const auto& open = actual_is_directory ? command.open_golden : command.open_actual;
+  BTF_ASSIGN(const auto same_name, btf::FileState::of(in_directory(directory, file)));
+  BTF_ASSIGN(const auto there, btf::FileState::of(file));
   std::error_code unknown;
-  if (std::filesystem::exists(in_directory(directory, file), unknown) ||
-      !std::filesystem::is_regular_file(file, unknown))
-    return false;
+  if (same_name || !there || !std::filesystem::is_regular_file(file, unknown)) return false;
   if (command.map || !command.pairs.empty() || command.diff.pair_by == btf::PairBy::number)
     return true;
+  // Opened once more as what it is found to be; only an error of the system may not come again.
   const auto opened = btf::TensorFile::open(file, open);
+  if (!opened && opened.error().code == btf::ErrorCode::io) return std::unexpected(opened.error());
   if (!opened || opened->tensor_count() != 1) return opened && opened->tensor_count() > 1;
-  const auto name = opened->own_name(0);
-  return name && *name;
+  BTF_ASSIGN(const auto name, opened->own_name(0));
+  return name.has_value();
 }
 
 btf::Result<int> compare_sets(const Context& context, const DiffCommand& command) {
@@ -236,7 +238,8 @@ btf::Result<int> compare_sets(const Context& context, const DiffCommand& command
 btf::Result<int> compare_files(const Context& context, const DiffCommand& command, bool left,
                                bool right) {
   std::string no_names;
-  if (left != right && may_be_split(command, left)) {
+  BTF_ASSIGN(const bool split, left != right ? may_be_split(command, left) : false);
+  if (split) {
     BTF_ASSIGN(btf::TwoSets sets, btf::open_sets(command.actual, command.golden,
                                                  set_options(context.global, command)));
     Comparison single(context, command, std::move(sets));
@@ -381,9 +384,11 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
   }
   BTF_ASSIGN(const bool left, btf::is_directory(command.actual));
   BTF_ASSIGN(const bool right, btf::is_directory(command.golden));
-  const bool index = btf::is_index(command.actual) || btf::is_index(command.golden);
-  return (left && right) || index ? compare_sets(context, command)
-                                  : compare_files(context, command, left, right);
+  BTF_ASSIGN(const bool actual_index, btf::is_index(command.actual));
+  BTF_ASSIGN(const bool golden_index, btf::is_index(command.golden));
+  return (left && right) || actual_index || golden_index
+             ? compare_sets(context, command)
+             : compare_files(context, command, left, right);
 }
 
 }  // namespace btftool

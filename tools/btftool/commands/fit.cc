@@ -50,10 +50,14 @@ void FitPart::take(std::uint64_t number, const btf::MeasuredFit& item) {
                      name, item.trouble, read);
 }
 
-std::uint64_t bytes_of(const std::vector<btf::TensorSet>& dumps) {
+btf::Result<std::uint64_t> bytes_of(const std::vector<btf::TensorSet>& dumps) {
   std::uint64_t bytes = 0;
-  for (const btf::TensorSet& set : dumps)
-    for (std::uint64_t i = 0; i < set.member_count(); ++i) bytes += set.bytes(i);
+  for (const btf::TensorSet& set : dumps) {
+    for (std::uint64_t i = 0; i < set.member_count(); ++i) {
+      BTF_ASSIGN(const std::uint64_t own, set.bytes(i));
+      bytes += own;
+    }
+  }
   return bytes;
 }
 
@@ -74,16 +78,19 @@ btf::Result<std::vector<btf::TensorSet>> open_dumps(const Context& context,
 btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command,
                                   btf::FitShare* share, btf::PageOrigin& origin) {
   BTF_ASSIGN(std::vector<btf::TensorSet> dumps, open_dumps(context, command));
-  if (command.html)
-    for (const btf::TensorSet& set : dumps) origin.add_inputs(set);
   btf::FitOptions options = command.fit;
   options.execution.cancel = &watch_interrupts();
-  Progress progress(context.global,
-                    Progress::shown(context.global) ? bytes_of(dumps) * options.dtypes.size() : 0);
+  std::uint64_t bytes = 0;
+  if (Progress::shown(context.global)) {
+    BTF_ASSIGN(bytes, bytes_of(dumps));
+  }
+  Progress progress(context.global, bytes * options.dtypes.size());
   progress.attach(options.execution);
   auto report =
       share != nullptr ? btf::judge_measured(dumps, options, *share) : btf::fit(dumps, options);
   progress.clear();
+  if (command.html)
+    for (const btf::TensorSet& set : dumps) BTF_TRY(origin.add_inputs(set));
   return report;
 }
 
@@ -93,8 +100,8 @@ btf::Result<int> run_shard(const Context& context, const FitCommand& command) {
   FitPart part(context, command);
   btf::FitOptions options = command.fit;
   options.execution.cancel = &watch_interrupts();
-  Progress progress(context.global,
-                    bytes_of(dumps) * options.dtypes.size() / command.part->shard.of);
+  BTF_ASSIGN(const std::uint64_t bytes, bytes_of(dumps));
+  Progress progress(context.global, bytes * options.dtypes.size() / command.part->shard.of);
   progress.attach(options.execution);
   const btf::Status measured = btf::measure_fit(dumps, options, part);
   progress.clear();

@@ -332,18 +332,20 @@ class Inspection {
     if (!set) return give_up(path, set.error());
     note_others(context_, *set);
     add_others(*set, others_);
-    if (page_) origin_.add_inputs(*set);
     if (set->member_count() == 0) return give_up(path, btf::no_files(*set));
     if (options_.tensors)
       inspect_selected(*set);
     else
       inspect_all(*set);
+    if (page_)
+      if (const btf::Status dated = origin_.add_inputs(*set); !dated) give_up(path, dated.error());
     if (unreadable_.held_back() > 0)
       context_.log.error(fmt::format("{}: and {} more files", path, unreadable_.held_back()));
   }
 
   void inspect_all(const btf::TensorSet& set) {
     const auto copies = set.copies();
+    if (!copies) give_up(set.path(), copies.error());
     for (std::uint64_t member = 0; member < set.member_count(); ++member) {
       std::vector<std::uint64_t> left_out;
       if (copies)
@@ -490,12 +492,15 @@ btf::Result<int> run_inspect(const Context& context, const InspectOptions& optio
   if (options.html) {
     BTF_TRY(btf::check_output(*options.html));
   }
-  if (options.files.size() == 1 && !options.open.spec && btf::is_engine_list(options.files[0])) {
-    if (options.html)
+  if (options.files.size() == 1 && !options.open.spec) {
+    BTF_ASSIGN(const bool engine, btf::is_engine_list(options.files[0]));
+    if (engine && options.html)
       return btf::fail(btf::ErrorCode::unsupported,
                        options.files[0] + ": a layer list has no data for an HTML page");
-    BTF_TRY(inspect_engine(context, options, options.files[0]));
-    return kSame;
+    if (engine) {
+      BTF_TRY(inspect_engine(context, options, options.files[0]));
+      return kSame;
+    }
   }
   return Inspection(context, options).run();
 }

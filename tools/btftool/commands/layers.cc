@@ -77,9 +77,12 @@ void LayerPart::take(std::uint64_t number, const btf::MeasuredLayer& layer) {
                      own.name, layer.trouble, read);
 }
 
-std::uint64_t bytes_of(const btf::TensorSet& set) {
+btf::Result<std::uint64_t> bytes_of(const btf::TensorSet& set) {
   std::uint64_t bytes = 0;
-  for (std::uint64_t i = 0; i < set.member_count(); ++i) bytes += set.bytes(i);
+  for (std::uint64_t i = 0; i < set.member_count(); ++i) {
+    BTF_ASSIGN(const std::uint64_t own, set.bytes(i));
+    bytes += own;
+  }
   return bytes;
 }
 
@@ -182,9 +185,13 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
   BTF_ASSIGN(LayerInputs inputs, open_inputs(context, command));
   auto& [options, sets, baseline, expected, others] = inputs;
   auto& [actual, golden] = sets;
-  Progress progress(context.global, Progress::shown(context.global)
-                                        ? std::max(bytes_of(actual), bytes_of(golden))
-                                        : 0);
+  std::uint64_t bytes = 0;
+  for (const btf::TensorSet* const set : {&actual, &golden}) {
+    if (!Progress::shown(context.global)) break;
+    BTF_ASSIGN(const std::uint64_t own, bytes_of(*set));
+    bytes = std::max(bytes, own);
+  }
+  Progress progress(context.global, bytes);
   progress.attach(options.execution);
   auto report = share != nullptr ? btf::judge_measured(actual, golden, pointer_to(baseline),
                                                        pointer_to(expected), options, *share)
@@ -194,7 +201,7 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
   if (!report) return std::unexpected(report.error());
   btf::PageOrigin origin;
   if (command.html)
-    for (const btf::TensorSet* set : {&actual, &golden}) origin.add_inputs(*set);
+    for (const btf::TensorSet* set : {&actual, &golden}) BTF_TRY(origin.add_inputs(*set));
   return btf::LayerRun{.actual = command.actual,
                        .golden = command.golden,
                        .judge = command.layers.judge,
@@ -209,8 +216,9 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
 btf::Result<int> run_shard(const Context& context, const LayersCommand& command) {
   BTF_ASSIGN(LayerInputs inputs, open_inputs(context, command));
   LayerPart part(context, command);
-  Progress progress(context.global, (bytes_of(inputs.sets.actual) + bytes_of(inputs.sets.golden)) /
-                                        2 / command.part->shard.of);
+  BTF_ASSIGN(const std::uint64_t actual_bytes, bytes_of(inputs.sets.actual));
+  BTF_ASSIGN(const std::uint64_t golden_bytes, bytes_of(inputs.sets.golden));
+  Progress progress(context.global, (actual_bytes + golden_bytes) / 2 / command.part->shard.of);
   progress.attach(inputs.options.execution);
   const btf::Status measured =
       btf::measure_layers(inputs.sets.actual, inputs.sets.golden, pointer_to(inputs.baseline),

@@ -26,7 +26,7 @@
 namespace btftool {
 namespace {
 
-// Returns the size of a file, or 0 if it is not a regular one.
+// Returns the size of a file, or 0 if it is not a regular one; for the display of progress.
 std::uint64_t size_of(const std::string& path) {
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
@@ -40,17 +40,33 @@ class TensorNames {
 
   // Returns an empty string if the tensor has no name, or if the file cannot be read twice.
   std::string of(const std::optional<std::uint64_t>& tensor) {
-    if (!tensor || size_of(path_) == 0) return {};
+    if (!tensor) return {};
+    if (!regular_) {
+      std::error_code unknown;
+      const auto state = btf::FileState::of(path_);
+      if (!state) note(state.error());
+      regular_ = state && *state && std::filesystem::is_regular_file(path_, unknown);
+    }
+    if (!*regular_) return {};
     if (!file_) file_ = btf::TensorFile::open(path_, open_);
-    if (!*file_) return {};
-    const auto name = (*file_)->own_name(*tensor);
+    const auto name = *file_ ? (*file_)->own_name(*tensor) : std::unexpected(file_->error());
+    if (!name) note(name.error());
     return name ? name->value_or("") : "";
   }
 
+  // A name that could not be read for a reason of the system.
+  const btf::Status& status() const { return status_; }
+
  private:
+  void note(const btf::Error& error) {
+    if (status_ && error.code == btf::ErrorCode::io) status_ = std::unexpected(error);
+  }
+
   const std::string& path_;
   const btf::OpenOptions& open_;
+  std::optional<bool> regular_;
   std::optional<btf::Result<btf::TensorFile>> file_;
+  btf::Status status_{};
 };
 
 class Validation {
@@ -79,7 +95,8 @@ class Validation {
     ValidationPart report(context_, options_, others_);
     std::vector<btf::PlannedPair> planned;
     for (const File& file : files_) {
-      const std::uint64_t bytes = size_of(file.path);
+      BTF_ASSIGN(const auto state, btf::FileState::of(file.path));
+      const std::uint64_t bytes = state ? state->bytes : 0;
       planned.push_back({.name = file.name, .actual_bytes = bytes, .bytes = bytes});
     }
     BTF_ASSIGN(const std::vector<std::uint64_t> own, report.pick(planned));
@@ -154,6 +171,7 @@ class Validation {
                              ? std::unexpected(*error)
                              : btf::validate(path, take, open, execution, options_.checks);
     if (status && more && tally.counts().errors == 0) status = more(take);
+    if (status) status = names.status();
     progress.clear();
     FileVerdict verdict{.counts = tally.counts()};
     if (!status) verdict.error = context_.names.translate(status.error().in_file(path).text());

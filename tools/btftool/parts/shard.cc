@@ -50,25 +50,37 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
   return open;
 }
 
-// Returns true if the file has changed while it was read or since the items were planned.
-bool ShardPart::was_changed(const ReadFile& file) {
-  const bool as_planned = !file.planned || !file.before || file.before->bytes == *file.planned;
-  if (btf::FileState::of(file.path) == file.before && as_planned) return false;
-  if (status_)
-    status_ = std::unexpected(btf::Error{
-        btf::ErrorCode::io, "the file has changed since the shard began; run the shard again"}
-                                  .in_file(file.path));
-  return true;
+void ShardPart::note(const btf::Error& error) {
+  if (status_) status_ = std::unexpected(error);
+}
+
+// Returns true if the file has not changed while it was read, nor since the items were planned.
+bool ShardPart::as_before(const ReadFile& file) {
+  const auto now = file.before ? btf::FileState::of(file.path) : file.before;
+  if (!now) {
+    note(now.error());
+    return false;
+  }
+  const std::optional<btf::FileState>& before = *file.before;
+  if (*now == before && (!file.planned || !before || before->bytes == *file.planned)) return true;
+  note(btf::Error{btf::ErrorCode::io,
+                  "the file has changed since the shard began; run the shard again"}
+           .in_file(file.path));
+  return false;
 }
 
 void ShardPart::add(btf::PartLine line, std::span<const ReadFile> read,
                     std::span<const std::string> written) {
   for (const ReadFile& file : read) {
-    if (was_changed(file)) return;
-    line.files.push_back(file.before);
+    if (!as_before(file)) return;
+    line.files.push_back(*file.before);
   }
-  for (const std::string& path : written) line.files.push_back(btf::FileState::of(path));
-  if (btf::Status added = writer_->add(line); status_ && !added) status_ = std::move(added);
+  for (const std::string& path : written) {
+    const auto state = btf::FileState::of(path);
+    if (!state) return note(state.error());
+    line.files.push_back(*state);
+  }
+  if (const btf::Status added = writer_->add(line); !added) note(added.error());
 }
 
 void ShardPart::add_measured(btf::PartLine line, const std::string& name, const std::string& error,

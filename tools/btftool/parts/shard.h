@@ -16,7 +16,7 @@ namespace btftool {
 // A file of an item, and its state before it was read.
 struct ReadFile {
   std::string path;
-  std::optional<btf::FileState> before;
+  btf::Result<std::optional<btf::FileState>> before;
   std::optional<std::uint64_t> planned{};  // its size in the plan, if it is there
 
   static ReadFile now(const std::string& path) { return {path, btf::FileState::of(path)}; }
@@ -42,8 +42,8 @@ class ShardPart {
   bool begun() const { return writer_.has_value(); }
 
   // Adds the result of an item. The line records the states of `read`, and those of `written` as
-  // they are now. If a file of `read` has changed since, the item is left out, and finish() returns
-  // an error, as the shard must be run again.
+  // they are now. If a file of `read` has changed since, or the system cannot tell, the item is
+  // left out, and finish() returns an error, as the shard must be run again.
   void add(btf::PartLine line, std::span<const ReadFile> read,
            std::span<const std::string> written = {});
   // Adds an item that was measured since the previous one. `error` says why it could not be
@@ -53,7 +53,8 @@ class ShardPart {
   btf::Status finish();
 
  private:
-  bool was_changed(const ReadFile& file);
+  bool as_before(const ReadFile& file);
+  void note(const btf::Error& error);
 
   const Context& context_;
   const PartOptions& options_;

@@ -376,7 +376,18 @@ btf::Status DiffReports::check_files() const {
 
 void DiffReports::begin(const FilePair& pair) {
   if (!command_.html || command_.from_json) return begin(pair, {}, {});
-  begin(pair, btf::FileState::of(pair.actual), btf::FileState::of(pair.golden));
+  begin(pair, state_of(pair.actual, pair.actual_state), state_of(pair.golden, pair.golden_state));
+}
+
+// The page states the time of the newest input.
+std::optional<btf::FileState> DiffReports::state_of(const std::string& path,
+                                                    const std::optional<btf::FileState>& opened) {
+  if (opened) return opened;
+  const auto now = btf::FileState::of(path);
+  if (now) return *now;
+  context_.log.error(now.error());
+  totals_.unwritten = true;
+  return std::nullopt;
 }
 
 void DiffReports::begin(const FilePair& pair, const std::optional<btf::FileState>& actual,

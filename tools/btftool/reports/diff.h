@@ -89,6 +89,8 @@ class DiffReports {
 
  private:
   void show(const btf::TensorDiff& diff);
+  std::optional<btf::FileState> state_of(const std::string& path,
+                                         const std::optional<btf::FileState>& opened);
 
   struct Report {
     std::unique_ptr<btf::DiffReport> report;

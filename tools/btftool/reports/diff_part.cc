@@ -109,8 +109,11 @@ btf::Result<std::vector<std::uint64_t>> PartReport::pick(std::span<const btf::Pl
 void PartReport::begin(const btf::FilePair& pair) {
   item_ = {};
   item_.pair.files = pair;
-  item_.actual = FileState::of(pair.actual);
-  item_.golden = FileState::of(pair.golden);
+  const auto state = [](const std::string& path, const std::optional<FileState>& opened) {
+    return opened ? btf::Result<std::optional<FileState>>(opened) : FileState::of(path);
+  };
+  actual_ = {pair.actual, state(pair.actual, pair.actual_state)};
+  golden_ = {pair.golden, state(pair.golden, pair.golden_state)};
   began_ = std::chrono::steady_clock::now();
 }
 
@@ -121,8 +124,9 @@ void PartReport::end(const btf::FilePair& pair, const btf::PairOutcome& outcome)
   const Sizes& sizes = planned_[pair.number];
   btf::PartLine line = part_line(item_);
   line.files.clear();
-  part_.add(std::move(line), std::array{ReadFile{pair.actual, item_.actual, sizes.actual},
-                                        ReadFile{pair.golden, item_.golden, sizes.golden}});
+  actual_.planned = sizes.actual;
+  golden_.planned = sizes.golden;
+  part_.add(std::move(line), std::array{actual_, golden_});
 }
 
 }  // namespace btftool

@@ -45,6 +45,8 @@ class PartReport final : public btf::DiffReport {
   ShardPart part_;
   std::vector<Sizes> planned_;  // file sizes in the plan, by number of the pair
   btf::PartItem item_;
+  ReadFile actual_;
+  ReadFile golden_;
   std::chrono::steady_clock::time_point began_;
 };
 
