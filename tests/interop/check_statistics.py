@@ -10,6 +10,7 @@ documents must be equal to the byte.
 
 import html.parser
 import json
+import math
 import os
 import random
 import subprocess
@@ -223,26 +224,29 @@ def check_refusals(tool, folder):
 
 
 class Page(html.parser.HTMLParser):
-    """Rows of the table as lists of (data-t, data-v, text), and all start tags."""
+    """All start tags, the rows that are there without scripts by their titles, and the report."""
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.rows, self.cell = {}, [], None
+        self.tags, self.plain, self.cell, self.report, self.reading = {}, [], None, "", False
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.tags[tag] = self.tags.get(tag, 0) + 1
         known = dict(attributes)
         assert not any(name.startswith("on") for name in known), known
+        self.reading = known.get("type") == "application/json"
         if tag == "tr":
-            self.rows.append({})
+            self.plain.append({})
         elif tag == "td":
-            self.cell = [known.get("data-v"), ""]
-            self.rows[-1][known.get("data-t")] = self.cell
+            self.cell = known["data-l"]
+            self.plain[-1][self.cell] = ""
 
     def handle_data(self, data):
-        if self.cell is not None:
-            self.cell[1] += data
+        if self.reading:
+            self.report += data
+        elif self.cell is not None:
+            self.plain[-1][self.cell] += data
 
 
 def check_page(tool, folder):
@@ -265,17 +269,20 @@ def check_page(tool, folder):
     tensors = json.loads(done.stdout)["files"][0]["tensors"]
     with open(page, encoding="utf-8") as file:
         found = Page(file.read())
-    rows = [row for row in found.rows if row]
-    assert found.tags["script"] == 1 and "img" not in found.tags and len(rows) == len(names), found.tags
-    assert found.tags["svg"] == 2 * (len(names) - 1) + 1, found.tags  # of the empty one no histogram
-    for row, tensor in zip(rows, tensors):
+    view = next(view for view in json.loads(found.report)["views"] if view["view"] == "table")
+    rows = [dict(zip([column[1] for column in view["columns"]], row)) for row in view["rows"]]
+    plain = [row for row in found.plain if row]
+    assert found.tags["script"] == 2 and "img" not in found.tags and len(rows) == len(plain) == len(names), found.tags
+    for row, shown, tensor in zip(rows, plain, tensors):
         stats = tensor["stats"]
-        assert row["tensor"][1].startswith(tensor["name"].replace("\u202e", "\\u{202e}")), (row, tensor["name"])
+        name = tensor["name"].replace("\u202e", "\\u{202e}")
+        assert row["tensor"][0] == name and shown["tensor"].startswith(name), (row, shown, name)
         for column in ("min", "max", "mean", "std"):
-            assert (row[column][0] is None) == (stats[column] is None)
-            assert stats[column] is None or float(row[column][0]) == stats[column], (row, stats)
-        assert int(row["NaN, Inf"][0]) == stats["count"] - stats["finite"]
-        assert int(row["channels"][0]) == (1 if tensor["name"] == "plain & simple" else 0)
+            assert row.get(column) == stats[column], (row, stats)
+            assert stats[column] is None or math.isclose(float(shown[column]), stats[column], rel_tol=1e-5, abs_tol=1e-300), (shown, stats)
+        assert row["odd"] == stats["count"] - stats["finite"] == int(shown["NaN, Inf"])
+        assert row["channels"]["key"] == (1 if tensor["name"] == "plain & simple" else 0)
+        assert (row.get("values") is None) == (stats["min"] is None)
     assert "channels" not in tensors[0]["stats"]  # the page asked for them, not the document
     bad = subprocess.run([tool, "inspect", "--html", os.path.join(folder, "no", "page.html"), path], capture_output=True)
     assert bad.returncode == 2 and not bad.stdout, bad

@@ -1,5 +1,6 @@
 """Headless Chromium by its DevTools protocol over a pipe, with nothing but the standard library."""
 import base64
+import glob
 import json
 import os
 import select
@@ -73,14 +74,19 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
-    def open(self, path, width, dark=False):
+    def open(self, path, width, dark=False, scripts=True):
         """Loads a page; the messages of its console, and what it asked the network for."""
         self.events.clear()
         self.shape(width, dark)
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self.read())
-        self.run("0")
+        # The viewer says when it has drawn.
+        for _ in range(600 if scripts else 0):
+            if self.run("'ready' in document.documentElement.dataset"):
+                break
+            time.sleep(0.05)
         texts = []
         for event in self.events:
             if event.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
@@ -90,6 +96,25 @@ class Browser:
                 if not url.startswith("file://" + os.path.abspath(path)):
                     texts.append("loads " + url)
         return texts
+
+    def seconds(self):
+        """What the processes that draw pages have taken of the CPU: the clock is other work's too."""
+        children, found = {}, {}
+        for stat in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(stat) as file, open(os.path.dirname(stat) + "/cmdline") as words:
+                    fields, command = file.read().rsplit(")", 1)[1].split(), words.read()
+            except OSError:  # it has ended
+                continue
+            process = int(stat.split("/")[2])
+            children.setdefault(int(fields[1]), []).append(process)
+            found[process] = int(fields[11]) + int(fields[12]) if "--type=renderer" in command else 0
+        total, family = 0, [self.process.pid]
+        while family:
+            process = family.pop()
+            total += found.get(process, 0)
+            family += children.get(process, [])
+        return total / os.sysconf("SC_CLK_TCK")
 
     def run(self, script):
         """The value of an expression in the page."""

@@ -13,16 +13,24 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import browser
+import report
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 UPDATE = sys.argv[1] == "--update"
 BTFTOOL, TESTDATA = map(os.path.abspath, sys.argv[-2:])
 TENSORS = 2000
+HUGE = 30000  # tensors of a page that is below HUGE_BYTES and opens at once
+HUGE_BYTES = 6e6
 WIDTHS = 420, 1300, 1920
 TOLERANCE = 2  # pixels
 failures = 0
+
+# Names that would break out of the page if they were markup.
+HOSTILE = ["</script><script>document.title = 'broken'</script>", "<!--", "<!--<script>", "\u2028line\u2029", "a\u202eb", "]]>", "\\u003c/script>",
+           "'\"><img src=x onerror=\"document.title = 'broken'\">", "&lt;b&gt;", "\x1b[1m", "${document.title = 'broken'}", "__proto__", "constructor"]
 
 # Cells of the likely cause that are not shown whole.
 CUT = """[...document.querySelectorAll('td.why')].filter(cell => {
@@ -91,6 +99,12 @@ def make():
     safetensors("odd_few.safetensors", {**dict(list(golden.items())[:few]), "odd": [1.0, math.nan]})
     for name, layers in ("chain_few", 60), ("chain", TENSORS):
         chain(name, layers)
+    huge = {f"model.layers.{i}.{'</script><!--' if i % 7 == 0 else 'attention'}.weight": [rng.gauss(0, 1) for _ in range(12)] for i in range(HUGE)}
+    safetensors("huge.safetensors", huge)
+    safetensors("huge_actual.safetensors", {name: [2 * x for x in numbers] if i % 3 == 1 else numbers for i, (name, numbers) in enumerate(huge.items())})
+    hostile = {name: [1.0, 2.0] for name in HOSTILE}
+    safetensors("hostile.safetensors", hostile)
+    safetensors("hostile_actual.safetensors", {name: [1.0, 3.0] for name in HOSTILE})
     for side in "g", "a":
         os.mkdir(side)
         for i in range(6):
@@ -110,16 +124,19 @@ def page(name, *words, code=1, epoch="1700000000"):
 
 
 def check_text(name, text):
+    check(f"{name}: its scripts", re.findall("<script[^>]*>", text), [re.search("<script type=\"application/json\" id=report[^>]*>", text)[0], "<script>"])
     script = re.search("<script>(.*?)</script>", text, re.S)[1]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     check(f"{name}: the hash of its script", re.search("'sha256-(.*?)'", text)[1], digest)
+    check(f"{name}: a comment in its report", "<!--" in report.text(text), False)
+    check(f"{name}: has views", len(json.loads(report.text(text))["views"]) > 0, True)
     origin = re.search("<p class=tool>(.*?)</p>", text)[1]
     check(f"{name}: where it is from", bool(re.fullmatch(
         r"btftool \d+\.\d+\.\d+ · <code>btftool (diff|layers|inspect|fit) .*</code> · inputs of 2023-11-14 22:13 UTC", origin)), True)
 
 
-def open_page(tab, name):
-    check(f"{name}: messages", tab.open(name, 1300), [])
+def open_page(tab, name, scripts=True):
+    check(f"{name}: messages", tab.open(name, 1300, scripts=scripts), [])
 
 
 def load_rules(tab):
@@ -194,59 +211,115 @@ def open_wide_and_narrow(tab, name):
         check_width(tab, name, width)
 
 
-def use_diff(tab, name):
-    """Sorts and filters the page of many tensors."""
-    open_wide_and_narrow(tab, name)
-    first = "document.querySelector('table.sortable tbody tr:not([hidden]) td.path').innerText.split('\\n')[0]"
-    shown = "document.querySelectorAll('table.sortable tbody tr:not([hidden])').length"
-    check("rows", tab.run(shown), TENSORS + len(range(7, TENSORS, 400)))
-    column = "[...document.querySelectorAll('table.sortable th')].find(th => th.textContent === 'max abs')"
-    values = "[...document.querySelectorAll('table.sortable')][0].querySelectorAll('td[data-l=\"max abs\"]')"
+KEPT = "[...document.querySelectorAll('table.sortable')].reduce((sum, table) => sum + +table.dataset.kept, 0)"
+NAMES = "[...document.querySelectorAll('table.sortable tbody tr:not(.gap) td.path')].map(cell => cell.innerText.split('\\n')[0])"
+
+
+def find(tab, words):
+    """Filters; the milliseconds that took."""
+    return tab.run(f"""(() => {{ const input = document.querySelector('.filter input[type=search]'), begin = performance.now();
+        input.value = {json.dumps(words)}; input.dispatchEvent(new Event('input')); document.body.offsetHeight;
+        return performance.now() - begin; }})()""")
+
+
+def sort(tab, name, title, member):
+    """A click on the title of a column sorts, down and then up; what is drawn first comes first."""
+    column = f"[...document.querySelectorAll('table.sortable th')].find(th => th.textContent === {title!r})"
+    numbers = sorted(row[member] for row in report.rows(report.read(name), tab.run(f"{column}.closest('table').dataset.name")) if row.get(member) is not None)
     for order in "descending", "ascending":
-        tab.run(column + ".click()")
-        check("aria-sort", tab.run(column + ".getAttribute('aria-sort')"), order)
-        found = tab.run(f"[...{values}].map(cell => +cell.dataset.v)")
-        check(f"sorted, {order}", found, sorted(found, reverse=order == "descending"))
-    took = tab.run("""(() => { const input = document.querySelector('.filter input'), begin = performance.now();
-        input.value = 'layers.17. block3'; input.dispatchEvent(new Event('input')); document.body.offsetHeight;
-        return performance.now() - begin; })()""")
-    check("filtered", (tab.run(shown), "layers.17.block3" in tab.run(first)), (1, True))
-    check("filtering takes less than a second", took < 1000, True)
+        took = tab.run(f"(() => {{ const begin = performance.now(); {column}.click(); document.body.offsetHeight; return performance.now() - begin; }})()")
+        check(f"{name}: sorting takes less than five seconds", took < 5000, True)
+        check(f"{name}: aria-sort", tab.run(column + ".getAttribute('aria-sort')"), order)
+        found = tab.run(f"""(() => {{ const head = {column}, rows = head.closest('table').querySelectorAll('tbody tr:not(.gap)');
+            return [...rows].slice(0, 20).map(row => row.cells[head.cellIndex].textContent); }})()""")
+        expected = (numbers[::-1] if order == "descending" else numbers)[:20]
+        check(f"{name}: sorted by {title}, {order}", [float(text) for text in found], [float(f"{number:.6g}") for number in expected])
+
+
+def use_diff(tab, name):
+    """Sorts, filters, scrolls the page of many tensors, and follows a link."""
+    open_wide_and_narrow(tab, name)
+    check("rows", tab.run(KEPT), TENSORS + len(range(7, TENSORS, 400)))
+    sort(tab, name, "max abs", "max_abs")
+    check("filtering takes less than a second", find(tab, "layers.17. block3") < 1000, True)
+    check("filtered", (tab.run(KEPT), ["layers.17.block3" in text for text in tab.run(NAMES)]), (1, [True]))
+    find(tab, "")
+    check("details are drawn when they are near", tab.run("document.querySelectorAll('section.far').length") > 100, True)
+    tab.run("document.querySelector('td.path a').click()")
+    section = "document.querySelector(document.querySelector('td.path a').hash)"
+    wait(tab, f"!{section}.classList.contains('far')")
+    wait(tab, f"Math.abs({section}.getBoundingClientRect().top) < 50")
+    check("a link leads to the details", tab.run(f"Math.abs({section}.getBoundingClientRect().top) < 50 && {section}.innerText.includes('Largest errors')"), True)
+    tab.run("window.onbeforeprint()")
+    check("rows on paper", tab.run("document.querySelectorAll('details[open] tr.gap, section.far, body > * > table tr.gap').length"), 0)
+
+
+def wait(tab, condition):
+    """Drawing follows scrolling."""
+    return tab.run(f"new Promise(done => {{ const end = Date.now() + 10000, look = () => {condition} || Date.now() > end ? done({condition}) : setTimeout(look, 20); look(); }})")
 
 
 def use_fit(tab, name):
     """All layers are there, and are filtered."""
     open_wide_and_narrow(tab, name)
-    rows = "[...document.querySelectorAll('table.sortable tbody tr')].filter(row => !row.hidden)"
-    layers = f"{rows}.filter(row => row.textContent.includes('activation'))"
-    check("fit: layers", tab.run(f"{layers}.length"), TENSORS)
-    wide = "[...document.querySelectorAll('h3 + table tbody tr')]"
-    check("fit: wide ones have a reason", tab.run(f"{wide}.every(row => row.querySelector('td.why b').innerText.length > 20)"), True)
-    check("fit: wide ones", tab.run(f"{wide}.length"), 2 * len(range(11, TENSORS, 50)))  # what makes large numbers, and what reads them
-    tab.run("(input => { input.value = 'layers.1999/ activation'; input.dispatchEvent(new Event('input')); })(document.querySelector('.filter input'))")
-    check("fit: found", tab.run(f"{rows}.map(row => row.textContent.includes('layers.1999/activation'))"), [True])
+    tables = {table: len(report.rows(report.read(name), f"float16 {table}")) for table in ("must-stay-wide", "fits", "not-judged", "tensors")}
+    check("fit: rows", (tab.run(KEPT), tables["tensors"]), (sum(tables.values()), TENSORS + 1))
+    why = "[...document.querySelectorAll('h3 + table tbody tr td.why b')].map(text => text.innerText.length)"
+    check("fit: wide ones have a reason", [length for length in tab.run(why) if length <= 20], [])
+    check("fit: wide ones", tab.run("+document.querySelector('h3 + table').dataset.kept"), 2 * len(range(11, TENSORS, 50)))  # what makes large numbers, and what reads them
+    find(tab, "layers.1999/ activation")
+    check("fit: found", ["layers.1999/activation" in text for text in tab.run(NAMES)], [True])
 
 
 def use_inspect(tab, name):
     """Searches, sorts and narrows the page of many tensors."""
     open_wide_and_narrow(tab, name)
-    shown = "[...document.querySelectorAll('#tensors tbody tr')].filter(row => !row.hidden)"
-    check("inspect: rows", tab.run(f"{shown}.length"), TENSORS)
-    took = tab.run("""(() => { const input = document.querySelector('#search'), begin = performance.now();
-        input.value = 'layers.17. block3'; input.dispatchEvent(new Event('input')); document.body.offsetHeight;
-        return performance.now() - begin; })()""")
-    check("inspect: found", tab.run(f"{shown}.map(row => row.cells[1].innerText.includes('layers.17.block3'))"), [True])
-    check("inspect: searching takes less than a second", took < 1000, True)
-    tab.run("(input => { input.value = ''; input.dispatchEvent(new Event('input')); })(document.querySelector('#search'))")
-    column = "[...document.querySelectorAll('#tensors th')].find(th => th.textContent === 'max')"
-    for order in "descending", "ascending":
-        took = tab.run(f"(() => {{ const begin = performance.now(); {column}.click(); document.body.offsetHeight; return performance.now() - begin; }})()")
-        check("inspect: sorting takes less than five seconds", took < 5000, True)
-        check("inspect: aria-sort", tab.run(column + ".getAttribute('aria-sort')"), order)
-        found = tab.run(f"{shown}.map(row => +[...row.cells].find(cell => cell.dataset.t === 'max').dataset.v)")
-        check(f"inspect: sorted, {order}", found, sorted(found, reverse=order == "descending"))
-    tab.run("document.querySelector('#odd').click()")
-    check("inspect: with NaN or Inf", tab.run(f"{shown}.map(row => row.cells[1].innerText.split('\\n')[0].includes('odd'))"), [True])
+    check("inspect: rows", tab.run(KEPT), TENSORS)
+    check("inspect: searching takes less than a second", find(tab, "layers.17. block3") < 1000, True)
+    check("inspect: found", ["layers.17.block3" in text for text in tab.run(NAMES)], [True])
+    find(tab, "")
+    sort(tab, name, "max", "max")
+    tab.run("document.querySelector('.filter input[value=odd]').click()")
+    check("inspect: with NaN or Inf", ["odd" in text for text in tab.run(NAMES)], [True])
+
+
+def use_huge(tab, name, size):
+    """A page of very many tensors is small, opens at once, and draws what is seen, to the last row."""
+    check(f"{name}: below {HUGE_BYTES:.0f} bytes", size < HUGE_BYTES, True)
+    before, begin = tab.seconds(), time.monotonic()
+    open_page(tab, name)
+    took, waited = tab.seconds() - before, time.monotonic() - begin
+    print(f"{name}: {HUGE} tensors, {size / 1e6:.1f} MB, opens in {took:.1f} s of the CPU, {waited:.1f} s by the clock")
+    check(f"{name}: opens in five seconds of the CPU", took < 5, True)
+    check(f"{name}: rows", tab.run(KEPT), HUGE)
+    check(f"{name}: drawn rows", tab.run("document.querySelectorAll('tr').length") < 1000, True)
+    for fold in "true", "false":
+        tab.run(f"document.querySelectorAll('details').forEach(fold => {{ fold.open = {fold}; }})")
+    last = report.rows(report.read(name), tab.run("document.querySelector('table.sortable').dataset.name"))[-1]["tensor"][0]
+    tab.run("document.querySelector('table.sortable').scrollIntoView({block: 'end'})")
+    check(f"{name}: the last row is drawn", wait(tab, f"document.querySelector('table.sortable').innerText.includes({json.dumps(last)})"), True)
+    check(f"{name}: rows that are far are not", tab.run("document.querySelectorAll('tr').length") < 2000, True)
+
+
+def use_hostile(tab, name):
+    """Names are text, whatever is in them."""
+    for scripts in True, False:
+        open_page(tab, name, scripts)
+        check(f"{name}: title", tab.run("document.title").startswith("different: "), True)
+        check(f"{name}: what is not the page's own", tab.run("document.querySelectorAll('img, script:not(#report, :last-of-type), main b:not(.why b, .hint b, .criteria b)').length"), 0)
+        check(f"{name}: rows", tab.run("document.querySelectorAll('table.rows tbody tr').length"), len(HOSTILE))
+        shown = tab.run("[...document.querySelectorAll('table.rows td.path bdi')].map(cell => cell.textContent)")
+        visible = [re.sub("[\u2028\u2029\u202e]", lambda found: f"\\u{{{ord(found[0]):x}}}", text).replace("\x1b", "\\x1b") for text in HOSTILE]
+        check(f"{name}: names", sorted(shown), sorted(visible))
+
+
+def use_without_scripts(tab, name, words):
+    """Where scripts are blocked, the head and the first hundred rows are there, and what is missing is said."""
+    open_page(tab, name, scripts=False)
+    check(f"{name} without scripts: rows", tab.run("[...document.querySelectorAll('tbody tr')].filter(row => row.getClientRects().length || row.closest('details:not([open])')).length"), 100)
+    text = tab.run("document.body.innerText")
+    for word in (*words, "need scripts"):
+        check(f"{name} without scripts: {word}", word in text, True)
 
 
 def make_pages():
@@ -265,6 +338,9 @@ def make_pages():
         page("many.html", "diff", "actual.safetensors", "golden.safetensors"),
         page("fit_many.html", "fit", "--graph", "chain.onnx", "chain.safetensors"),
         page("inspect_many.html", "inspect", "odd.safetensors", code=0),
+        page("hostile.html", "diff", "hostile_actual.safetensors", "hostile.safetensors"),
+        page("huge.html", "diff", "--no-hints", "huge_actual.safetensors", "huge.safetensors"),
+        page("inspect_huge.html", "inspect", "huge.safetensors", code=0),
     ])
 
 
@@ -282,7 +358,7 @@ def main():
         pages, many = make_pages()
         for name, text in {**pages, **many}.items():
             check_text(name, text)
-        check("sections", re.findall("<h2>(Missing|Trouble)", pages["sets.html"]), ["Missing", "Trouble"])
+        check("headings", re.findall("<h2>(Missing|Trouble)", pages["sets.html"]), ["Missing", "Trouble"])
         tab = browser.Browser()
         try:
             for name in pages:
@@ -291,6 +367,12 @@ def main():
             use_diff(tab, "many.html")
             use_fit(tab, "fit_many.html")
             use_inspect(tab, "inspect_many.html")
+            use_hostile(tab, "hostile.html")
+            use_without_scripts(tab, "many.html", ["tensors differ", "likely cause"])
+            use_without_scripts(tab, "fit_many.html", ["must stay float32", "its result"])
+            use_without_scripts(tab, "inspect_many.html", [f"{TENSORS} tensors in 1 file"])
+            for name in "huge.html", "inspect_huge.html":
+                use_huge(tab, name, len(many[name].encode()))
         finally:
             tab.close()
         os.chdir("/")

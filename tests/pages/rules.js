@@ -67,7 +67,7 @@
   // Of what stands beside or below each other: blocks, facts, the cells of rows.
   const overlaps = () => {
     const bad = {};
-    const groups = [...document.querySelectorAll('main, header, section, .facts, .facts div, .figures, .controls, .pictures')];
+    const groups = [...document.querySelectorAll('main, header, #views, section, .facts, .facts div, .figures, .controls, .pictures')];
     for (const body of document.querySelectorAll('tbody')) groups.push(...[...body.rows].slice(0, 40));
     for (const group of groups) {
       const boxes = [...group.children].filter(shown).map(element => [element, element.getBoundingClientRect()]);
@@ -85,7 +85,7 @@
   // Where the blocks are, in pixels from the left; which columns tables have, and whether rows are rows.
   const layout = () => {
     const blocks = {};
-    for (const element of document.querySelectorAll('main, main > *, header > *, .chart > *, details > table')) {
+    for (const element of document.querySelectorAll('main, main > *, #views > *, header > *, .chart > *, details > table')) {
       if (!shown(element) || ['A', 'SPAN', 'SCRIPT'].includes(element.tagName)) continue;
       if (label(element) in blocks) continue;
       const box = element.getBoundingClientRect();
@@ -95,10 +95,11 @@
     const tables = {};
     for (const table of document.querySelectorAll('table')) {
       const row = [...table.tBodies[0]?.rows ?? []].find(shown);
-      if (!row || !table.tHead || label(table) in tables) continue;
+      const name = table.dataset.name ?? label(table);
+      if (!row || !table.tHead || name in tables) continue;
       const heads = [...table.tHead.rows[0].cells];
       const title = cell => shown(cell) ? heads[cell.cellIndex].textContent : null;
-      tables[label(table)] = [getComputedStyle(row).display, [...row.cells].map(title).filter(text => text !== null).join(', ')];
+      tables[name] = [getComputedStyle(row).display, [...row.cells].map(title).filter(text => text !== null).join(', ')];
     }
     return {blocks, tables};
   };

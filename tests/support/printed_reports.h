@@ -29,11 +29,18 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
-// The line with the version of the tool and the date of its inputs is not in the case.
+// The line with the version of the tool and the date of its inputs is not in the case, nor is the
+// viewer: its style, its script and the hash of that.
 inline std::string without_program(std::string page) {
-  const std::size_t at = page.find("<p class=tool>");
-  if (at == std::string::npos) return page;
-  return page.erase(at, page.find('\n', at) + 1 - at);
+  const auto erase = [&](const char* from, const std::string& to) {
+    const std::size_t at = page.find(from);
+    if (at != std::string::npos) page.erase(at, page.find(to, at) + to.size() - at);
+  };
+  erase("<p class=tool>", "\n");
+  erase("<meta http-equiv=Content-Security-Policy", "\n");
+  erase("<style>", "</style>\n");
+  erase("<script>", "</script>\n");
+  return page;
 }
 
 // What to type next is the tool's own: its line is the last.

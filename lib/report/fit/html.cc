@@ -1,7 +1,8 @@
-// The HTML page of fit: layers, a chart of ranges, and scales.
+// The page of fit: for each type its verdict, a chart of ranges, its layers and its tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -14,62 +15,113 @@
 namespace btf::report {
 namespace {
 
-// If the limit of the dtype is further from all numbers than this factor, it has no line in the
-// chart, because the numbers would be too small to see.
-constexpr double kNear = 1e6;
+constexpr auto kFitLayers = std::to_array<PageColumn>({
+    {"#", "number", "count"},
+    {"layer", "name", "name", "path"},
+    {"operator", "op"},
+    {"result", "fits", "result"},
+    {"why", "words", "text", "why"},
+});
 
-bool drawable(const FitTensor& tensor) { return tensor.largest > 0; }
+constexpr auto kFitTensors = std::to_array<PageColumn>({
+    {"tensor", "title", "name", "path"},
+    {"elements", "elements", "count"},
+    {"smallest", "smallest", "number"},
+    {"largest", "largest", "number"},
+    {"margin", "margin", "number"},
+    {"error", "error_words", "number"},
+    {"become Inf", "beyond", "count"},
+    {"become 0", "lost", "count"},
+    {"", "mark"},
+    {"", "told"},
+});
+
+constexpr auto kScaledLayers = std::to_array<PageColumn>({
+    {"layer", "name", "name", "path"},
+    {"operator", "op"},
+    {"error", "error_words", "number"},
+    {"share of the noise", "share", "share"},
+});
+
+constexpr auto kScaledTensors = std::to_array<PageColumn>({
+    {"tensor", "title", "name", "path"},
+    {"result", "held", "result"},
+    {"by", "best"},
+    {"scale", "scale", "number"},
+    {"SNR", "snr", "number"},
+    {"clipped", "clipped", "share"},
+    {"lost", "lost_words", "share"},
+    {"channels", "channels_snr", "number"},
+    {"remarks", "remarks", "text", "why"},
+});
+
+// A number that is shown in words.
+Json worded(double number, const std::string& text) {
+  return {{"key", json_number(number)}, {"text", text}};
+}
+
+Json title_of(const std::string& name, bool weight) {
+  return weight ? Json::array({name, "weight"}) : Json(name);
+}
+
+std::string name_of(DType dtype) { return std::string(info(dtype).name); }
+
+// "2 of 10 layers must stay float32; 3 cannot be judged"
+std::string verdict_of(const FitOfType& type) {
+  if (!type.layers.empty()) return verdict_words(type);
+  const auto poor =
+      std::ranges::count_if(type.tensors, [&](const FitTensor& t) { return is_poor(t, type); });
+  return poor == 0 ? "the numbers of all " + counted(type.tensors.size(), "tensor") + " fit"
+                   : fmt::format("the numbers of {} of {} do not fit", poor,
+                                 counted(type.tensors.size(), "tensor"));
+}
+
+// The tensors that one scale does not hold are named, as many as a line has room for.
+std::string verdict_of(const FitOfScales& type) {
+  constexpr std::size_t kNamed = 3;
+  std::size_t bad = 0;
+  std::string names;
+  for (const FitScaledTensor& tensor : type.tensors) {
+    if (is_held(tensor)) continue;
+    if (++bad <= kNamed) names += (bad == 1 ? "" : ", ") + printable(tensor.name);
+  }
+  if (bad == 0) return "one scale holds each of " + counted(type.tensors.size(), "tensor");
+  return fmt::format("{} of {} {} not held by one scale: {}{}", bad,
+                     counted(type.tensors.size(), "tensor"), bad == 1 ? "is" : "are", names,
+                     bad > kNamed ? ", ..." : "");
+}
 
 std::string told_of(const FitTensor& tensor) {
-  std::string text = html_text(tensor.name) + ": " + size_words(tensor.smallest) + " to " +
+  std::string text = tensor.name + ": " + size_words(tensor.smallest) + " to " +
                      size_words(tensor.largest);
   if (tensor.beyond > 0) text += "; " + html_count(tensor.beyond) + " become Inf";
   if (tensor.lost > 0) text += "; " + html_count(tensor.lost) + " become 0";
   return text;
 }
 
-// Returns an empty string if no tensor has a number above 0.
-std::string fit_range_chart(const FitOfType& type) {
-  const auto& tensors = type.tensors;
-  double least = HUGE_VAL;
+// The axis begins where numbers matter to the type and to the largest of them: below that they are
+// drawn at the bottom.
+Json range_chart(const FitOfType& type, const std::string& table) {
+  constexpr double kBelowType = 100;
+  constexpr double kBelowLargest = 1e12;
   double most = 0;
-  for (const FitTensor& tensor : tensors) {
-    if (!drawable(tensor)) continue;
-    least = std::min(least, tensor.smallest);
-    most = std::max(most, tensor.largest);
-  }
-  if (most == 0) return "";
-  if (type.smallest > least / kNear) least = std::min(least, type.smallest);
-  if (type.largest < most * kNear) most = std::max(most, type.largest);
-  return html_chart(
-      {.items = tensors.size(),
-       .least = least,
-       .most = most,
-       .label = "smallest and largest number of each tensor",
-       .legend = "<span class=noise>numbers of each tensor, smallest to largest</span> "
-                 "<span class=worst>smallest and largest of the type</span> "
-                 "<span class=root>suffers from the type</span>",
-       .ranges = {{"noise", [&](std::size_t i) { return tensors[i].smallest; },
-                   [&](std::size_t i) { return tensors[i].largest; }}},
-       .levels = {{"worst", type.largest}, {"worst", type.smallest}},
-       .shares = false,
-       .known = [&](std::size_t i) { return drawable(tensors[i]); },
-       .rank =
-           [&](std::size_t i) {
-             return (is_poor(tensors[i], type) ? 1e300 : 0) + tensors[i].largest;
-           },
-       .low_marks = true,
-       .mark = [&](std::size_t i) { return is_poor(tensors[i], type) ? "root" : "plain"; },
-       .title = [&](std::size_t i) { return told_of(tensors[i]); }});
+  for (const FitTensor& tensor : type.tensors)
+    if (std::isfinite(tensor.largest)) most = std::max(most, tensor.largest);
+  return {{"view", "chart"},
+          {"label", "smallest and largest number of each tensor"},
+          {"tables", {table}},
+          {"ranges", {{"noise", "smallest", "largest"}}},
+          {"levels", {json_number(type.largest), json_number(type.smallest)}},
+          {"floor", std::max(type.smallest / kBelowType, most / kBelowLargest)},
+          {"low", true},
+          {"legend",
+           {{"noise", "numbers of each tensor, smallest to largest"},
+            {"worst", "smallest and largest of the type"},
+            {"root", fmt::format("suffers: numbers become Inf, or rounding is off by more than {}",
+                                 part_words(kPoorSteps * type.unit_roundoff))}}}};
 }
 
-constexpr std::string_view kTensorHead =
-    "<th>tensor<th>by<th class=n>scale<th class=n>SNR<th class=n>clipped<th class=n>lost"
-    "<th class=n>channels<th class=why>remarks";
-constexpr std::string_view kLayerHead =
-    "<th>layer<th>operator<th class=n>error<th class=n>share of the noise";
-
-std::string remarks(const FitScaledTensor& tensor) {
+std::string remarks_of(const FitScaledTensor& tensor) {
   std::string text;
   if (tensor.state == FitScaling::nonfinite)
     text = fmt::format("{} NaN and {} Inf, which no code can represent. ", html_count(tensor.nan),
@@ -83,206 +135,143 @@ std::string remarks(const FitScaledTensor& tensor) {
         outlier.channel, tensor.channels->count, tensor.channels->axis, size_words(outlier.largest),
         size_words(outlier.median), decibel_words(outlier.snr));
   }
-  return html_text(text);
-}
-
-std::string row_of(const FitScaledTensor& tensor) {
-  std::string row = "<tr><td class=path>" + html_name(tensor.name) +
-                    (tensor.weight ? " <small>weight</small>" : "");
-  if (!is_held(tensor)) row += " <span class=result>not held</span>";
-  if (tensor.scales.empty()) {
-    row += "<td class=type>–<td class=n>–<td class=n>–<td class=n>–<td class=n>–<td class=n>–";
-  } else {
-    const FitScale& best = tensor.scales[tensor.best];
-    row += "<td class=type>" + html_text(fit_scale_method_name(best.method)) +
-           html_figure("", "scale", best.scale, fmt::format("{:.9g}", best.scale)) +
-           html_figure("", "SNR", best.snr, decibel_words(best.snr)) +
-           html_figure("", "clipped", static_cast<double>(best.clipped),
-                       percent(best.clipped, tensor.elements)) +
-           html_figure("", "lost", static_cast<double>(best.lost), lost_words(tensor, best)) +
-           (tensor.channels ? html_figure("", "channels", tensor.channels->snr,
-                                          decibel_words(tensor.channels->snr))
-                            : "<td class=n>–");
-  }
-  return row + "<td class=why>" + remarks(tensor) + "\n";
-}
-
-}  // namespace
-
-std::string scales_verdict(const FitOfScales& type) {
-  const auto bad = std::ranges::count_if(type.tensors, [](const auto& t) { return !is_held(t); });
-  if (bad == 0) return "one scale holds each of " + counted(type.tensors.size(), "tensor");
-  return fmt::format("{} of {} {} not held by one scale", bad,
-                     counted(type.tensors.size(), "tensor"), bad == 1 ? "is" : "are");
-}
-
-std::string scales_section(const FitOfScales& type) {
-  const std::string name(info(type.dtype).name);
-  std::string html = "<section>\n<h2>" + name + ": " + html_text(scales_verdict(type)) + "</h2>\n";
-  for (const FitScaledOutput& output : type.outputs)
-    html += "<p class=note>output " + html_text(quoted_name(output.name)) + ": an error of " +
-            magnitude_words(output.error) + " with all layers in " + name +
-            " (an estimate, to an order of magnitude)</p>\n";
-  std::string rows;
-  for (std::size_t i = 0; i < std::min(type.layers.size(), kMaxRows); ++i) {
-    const FitScaledLayer& layer = type.layers[i];
-    rows += "<tr><td class=path>" + html_name(layer.name) + "<td class=type>" +
-            html_text(layer.op) +
-            html_figure("", "error", layer.error, magnitude_words(layer.error)) +
-            html_figure("", "share", layer.share, fmt::format("{:.2g}%", 100 * layer.share)) + "\n";
-  }
-  if (!type.layers.empty())
-    html += html_folded(type.layers.size(), "layers, those first that are to be kept wide first",
-                        html_table(kLayerHead, rows, type.layers.size()));
-  rows.clear();
-  for (std::size_t i = 0; i < std::min(type.tensors.size(), kMaxRows); ++i)
-    rows += row_of(type.tensors[i]);
-  if (!type.tensors.empty())
-    html += html_folded(type.tensors.size(), type.tensors.size() == 1 ? "tensor" : "tensors",
-                        html_table(kTensorHead, rows, type.tensors.size()));
-  return html + "</section>\n";
-}
-
-namespace {
-
-constexpr std::string_view kLayerTitles =
-    "<th class=n>#<th>layer<th>operator<th>result<th class=why>why";
-constexpr std::string_view kTensorTitles =
-    "<th>tensor<th class=n>elements<th class=n>smallest<th class=n>largest<th class=n>margin"
-    "<th class=n>error<th class=n>become Inf<th class=n>become 0";
-
-std::string name_of(const FitOfType& type) { return std::string(info(type.dtype).name); }
-
-// "2 of 10 layers must stay float32; 3 cannot be judged"
-std::string verdict(const FitOfType& type) {
-  if (!type.layers.empty()) return verdict_words(type);
-  const auto poor =
-      std::ranges::count_if(type.tensors, [&](const FitTensor& t) { return is_poor(t, type); });
-  return poor == 0 ? "the numbers of all " + counted(type.tensors.size(), "tensor") + " fit"
-                   : fmt::format("the numbers of {} of {} do not fit", poor,
-                                 counted(type.tensors.size(), "tensor"));
-}
-
-std::string_view state_word(FitState state) {
-  if (state == FitState::wide) return "<span class=result>float32</span>";
-  return state == FitState::narrow ? "<span class=\"result same\">fits</span>"
-                                   : "<span class=\"result trouble\">not judged</span>";
+  return text;
 }
 
 class FitPage {
  public:
-  explicit FitPage(const FitReport& report) : report_(report) {}
+  FitPage(const FitReport& report, const PageOrigin& origin)
+      : report_(report), page_(origin, "btftool fit") {}
 
-  std::string html(const PageOrigin& origin) const {
-    std::string page = head(origin) + filter_box();
-    for (const FitOfType& type : report_.types) page += section(type);
-    for (const FitOfScales& type : report_.scaled) page += scales_section(type);
-    return page +
-           "<footer>Numbers are magnitudes, without NaN, Inf and zeros. Margin: the type's largest "
-           "number by the tensor's. Error: of rounding to the type, root mean square, by that of "
-           "the tensor. Errors of outputs are estimates to an order of magnitude.</footer>\n" +
-           page_end();
+  std::string html() {
+    head();
+    page_.view({{"view", "filter"}});
+    for (const FitOfType& type : report_.types) section(type);
+    for (const FitOfScales& type : report_.scaled) section(type);
+    return page_.html(
+        "Numbers are magnitudes, without NaN, Inf and zeros. Margin: the type's largest number by "
+        "the tensor's. Error: of rounding to the type, root mean square, by that of the tensor. "
+        "Errors of outputs are estimates to an order of magnitude.");
   }
 
  private:
-  std::string head(const PageOrigin& origin) const {
+  void head() {
     const bool fit = fits(report_);
     std::string words;
     for (const FitOfType& type : report_.types)
-      words += (words.empty() ? "" : "; ") + name_of(type) + ": " + verdict(type);
+      words += (words.empty() ? "" : "; ") + name_of(type.dtype) + ": " + verdict_of(type);
     for (const FitOfScales& type : report_.scaled)
-      words += (words.empty() ? "" : "; ") + std::string(info(type.dtype).name) + ": " +
-               scales_verdict(type);
-    const char* const result = fit                     ? "fits"
+      words += (words.empty() ? "" : "; ") + name_of(type.dtype) + ": " + verdict_of(type);
+    const std::string result = fit                     ? "fits"
                                : report_.types.empty() ? "does not fit"
                                                        : "must stay wide";
-    std::string html = page_begin(std::string(result) + ": " + html_text(words));
-    html += "<header id=top>\n" + html_origin(origin, "btftool fit");
-    html += fmt::format("<h1><span class=\"result{}\">{}</span> <span>{}</span></h1>\n",
-                        fit ? " same" : "", result, html_text(words));
-    html += "<dl class=facts>\n";
-    const auto fact = [&](std::string_view name, const std::string& value) {
-      html += fmt::format("<div><dt>{}<dd>{}</div>\n", name, value);
-    };
-    for (const std::string& dump : report_.dumps) fact("dump", html_name(dump));
-    fact("graph", report_.graph ? html_name(*report_.graph)
-                                : "none: no layer can be judged, as a model says what is computed "
-                                  "from what");
+    page_.verdict(result, fit ? "same" : "", words, result + ": " + words);
+    for (const std::string& dump : report_.dumps) page_.fact("dump", html_name(dump));
+    page_.fact("graph", report_.graph
+                            ? html_name(*report_.graph)
+                            : "none: no layer can be judged, as a model says what is computed "
+                              "from what");
     if (report_.integers > 0)
-      fact("left out",
-           counted(report_.integers, "tensor") + " of dtypes that are not floating-point");
+      page_.fact_text("left out", counted(report_.integers, "tensor") +
+                                      " of dtypes that are not floating-point");
     if (!report_.unused.empty())
-      fact("left out", counted(report_.unused.size(), "tensor") +
-                           " that are not in the graph, such as " +
-                           html_text(quoted_name(report_.unused.front())));
-    for (const std::string& text : report_.warnings) fact("warning", html_text(text));
-    for (const std::string& text : report_.troubles) fact("trouble", html_text(text));
-    return html + "</dl>\n</header>\n";
+      page_.fact_text("left out", counted(report_.unused.size(), "tensor") +
+                                      " that are not in the graph, such as " +
+                                      quoted_name(report_.unused.front()));
+    for (const std::string& text : report_.warnings) page_.fact_text("warning", text);
+    for (const std::string& text : report_.troubles) page_.fact_text("trouble", text);
   }
 
-  std::string section(const FitOfType& type) const {
-    std::string html =
-        "<section>\n<h2>" + name_of(type) + ": " + html_text(verdict(type)) + "</h2>\n";
-    for (const FitOutput& output : type.outputs)
-      html += "<p class=note>" + html_text(output_words(output, type)) + "</p>\n";
-    html += fit_range_chart(type);
-    if (type.wide > 0) html += "<h3>Must stay float32</h3>\n" + layers(type, FitState::wide);
-    if (type.unjudged > 0)
-      html += html_folded(type.unjudged,
-                          type.unjudged == 1 ? "layer cannot be judged" : "layers cannot be judged",
-                          layers(type, FitState::unjudged));
-    if (const auto narrow = type.layers.size() - type.wide - type.unjudged; narrow > 0)
-      html += html_folded(narrow, narrow == 1 ? "layer fits" : "layers fit",
-                          layers(type, FitState::narrow));
-    if (!type.tensors.empty())
-      html += html_folded(type.tensors.size(), type.tensors.size() == 1 ? "tensor" : "tensors",
-                          tensors(type));
-    return html + "</section>\n";
-  }
-
-  std::string layers(const FitOfType& type, FitState state) const {
-    std::string rows;
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < type.layers.size(); ++i) {
-      const FitLayer& layer = type.layers[i];
-      if (layer.state != state || ++all > kMaxRows) continue;
-      rows += "<tr>" + html_figure("", "#", static_cast<double>(i + 1), std::to_string(i + 1)) +
-              "<td class=path>" + html_name(layer.name) + "<td class=type>" + html_text(layer.op) +
-              "<td>" + std::string(state_word(state)) + "<td class=why>" + why(layer, type) + "\n";
+  void section(const FitOfType& type) {
+    const std::string name = name_of(type.dtype);
+    page_.heading(name + ": " + verdict_of(type));
+    for (const FitOutput& output : type.outputs) page_.note(output_words(output, type));
+    page_.view(range_chart(type, name + " tensors"));
+    struct Part {
+      FitState state;
+      const char* one;
+      const char* many;
+    };
+    for (const Part& part :
+         {Part{FitState::wide, "layer must stay float32", "layers must stay float32"},
+          Part{FitState::unjudged, "layer cannot be judged", "layers cannot be judged"},
+          Part{FitState::narrow, "layer fits", "layers fit"}}) {
+      PageTable table(name + " " + std::string(fit_state_name(part.state)), kFitLayers);
+      for (std::size_t i = 0; i < type.layers.size(); ++i)
+        if (type.layers[i].state == part.state) table.add(row_of(type.layers[i], i, type));
+      if (table.rows() == 0) continue;
+      const std::string title =
+          html_count(table.rows()) + " " + (table.rows() == 1 ? part.one : part.many);
+      if (part.state == FitState::wide) page_.heading(title, 3);
+      page_.table(table, part.state == FitState::wide ? std::string_view() : title);
     }
-    return html_table(kLayerTitles, rows, all, state == FitState::narrow ? " short" : "");
-  }
-
-  // Shows the first finding; the others are folded.
-  std::string why(const FitLayer& layer, const FitOfType& type) const {
-    std::string html = html_text(layer.why);
-    for (const FitFinding& finding : layer.findings) {
-      const std::string words = html_text(finding_words(finding, type, report_.dumps.size()));
-      html += html.empty() ? "<b>" + words + "</b>" : "<small>" + words + "</small>";
-    }
-    return html;
-  }
-
-  static std::string tensors(const FitOfType& type) {
-    std::string rows;
-    std::size_t all = 0;
+    PageTable tensors(name + " tensors", kFitTensors);
     for (const FitTensor& tensor : type.tensors) {
-      if (++all > kMaxRows) break;
-      const auto count = [](std::string_view label, std::uint64_t number) {
-        return html_figure("", label, static_cast<double>(number), html_count(number));
-      };
-      rows += "<tr><td class=path>" + html_name(tensor.name) +
-              (tensor.weight ? " <small>weight</small>" : "") + count("elements", tensor.elements) +
-              html_figure("", "smallest", tensor.smallest, html_number(tensor.smallest)) +
-              html_figure("", "largest", tensor.largest, html_number(tensor.largest)) +
-              html_figure("", "margin", tensor.margin, html_number(tensor.margin)) +
-              html_figure("", "error", tensor.error, part_words(tensor.error)) +
-              count("become Inf", tensor.beyond) + count("become 0", tensor.lost) + "\n";
+      Json row = tensor_json(tensor);
+      row["title"] = title_of(tensor.name, tensor.weight);
+      row["error_words"] = worded(tensor.error, part_words(tensor.error));
+      row["told"] = told_of(tensor);
+      if (is_poor(tensor, type)) row["mark"] = "root";
+      tensors.add(row);
     }
-    return html_table(kTensorTitles, rows, type.tensors.size());
+    if (tensors.rows() > 0) page_.table(tensors, counted(tensors.rows(), "tensor"));
+  }
+
+  // The first finding is the main one.
+  Json row_of(const FitLayer& layer, std::size_t number, const FitOfType& type) const {
+    Json row = layer_json(layer, type);
+    row["number"] = number + 1;
+    row["fits"] = layer.state == FitState::wide     ? "float32"
+                  : layer.state == FitState::narrow ? "fits"
+                                                    : "not judged";
+    row["words"] = Json::array();
+    if (!layer.why.empty()) row["words"].push_back(layer.why);
+    for (const FitFinding& finding : layer.findings)
+      row["words"].push_back(finding_words(finding, type, report_.dumps.size()));
+    return row;
+  }
+
+  void section(const FitOfScales& type) {
+    const std::string name = name_of(type.dtype);
+    page_.heading(name + ": " + verdict_of(type));
+    for (const FitScaledOutput& output : type.outputs)
+      page_.note("output " + quoted_name(output.name) + ": an error of " +
+                 magnitude_words(output.error) + " with all layers in " + name +
+                 " (an estimate, to an order of magnitude)");
+    PageTable layers(name + " layers", kScaledLayers);
+    for (const FitScaledLayer& layer : type.layers)
+      layers.add({{"name", layer.name},
+                  {"op", layer.op},
+                  {"error_words", worded(layer.error, magnitude_words(layer.error))},
+                  {"share", json_number(layer.share)}});
+    if (layers.rows() > 0)
+      page_.table(layers, html_count(layers.rows()) +
+                              " layers, those first that are to be kept wide first");
+    PageTable tensors(name + " tensors", kScaledTensors);
+    for (const bool held : {false, true})
+      for (const FitScaledTensor& tensor : type.tensors)
+        if (is_held(tensor) == held) tensors.add(row_of(tensor));
+    if (tensors.rows() > 0) page_.table(tensors, counted(tensors.rows(), "tensor"));
+  }
+
+  static Json row_of(const FitScaledTensor& tensor) {
+    Json row = scaled_tensor_json(tensor);
+    row["title"] = title_of(tensor.name, tensor.weight);
+    row["held"] = is_held(tensor) ? "held" : "not held";
+    row["remarks"] = remarks_of(tensor);
+    if (tensor.scales.empty()) return row;
+    const FitScale& best = tensor.scales[tensor.best];
+    row["scale"] = json_number(best.scale);
+    row["snr"] = worded(best.snr, decibel_words(best.snr));
+    if (tensor.channels)
+      row["channels_snr"] = worded(tensor.channels->snr, decibel_words(tensor.channels->snr));
+    row["clipped"] = static_cast<double>(best.clipped) / static_cast<double>(tensor.elements);
+    row["lost_words"] = worded(static_cast<double>(best.lost), lost_words(tensor, best));
+    return row;
   }
 
   const FitReport& report_;
+  Page page_;
 };
 
 }  // namespace
@@ -291,7 +280,7 @@ class FitPage {
 namespace btf {
 
 std::string html(const FitReport& report, const PageOrigin& origin) {
-  return report::FitPage(report).html(origin);
+  return report::FitPage(report, origin).html();
 }
 
 }  // namespace btf

@@ -127,6 +127,8 @@ constexpr std::string_view kFitSchema = "btftool/fit/1";
 
 Json text_or_none(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
+}  // namespace
+
 Json tensor_json(const FitTensor& tensor) {
   return {{"name", tensor.name},
           {"weight", tensor.weight},
@@ -160,6 +162,8 @@ Json layer_json(const FitLayer& layer, const FitOfType& type) {
                                 {"words", reason_words(finding, type)}});
   return json;
 }
+
+namespace {
 
 Json type_json(const FitOfType& type) {
   Json json{{"dtype", std::string(info(type.dtype).name)},

@@ -13,7 +13,6 @@
 
 #include "btf/report.h"
 #include "btf/try.h"
-#include "report/page/page.h"
 #include "report/text/json.h"
 #include "report/text/text.h"
 
@@ -128,30 +127,7 @@ std::string output_words(const FitOutput& output, const FitOfType& type) {
 }
 
 bool is_poor(const FitTensor& tensor, const FitOfType& type) {
-  return tensor.beyond > 0 || tensor.error > 8 * type.unit_roundoff;
-}
-
-namespace {
-
-constexpr std::size_t kMaxOpen = 20;
-
-}  // namespace
-
-std::string html_folded(std::size_t count, std::string_view what, const std::string& table) {
-  return fmt::format("<details{}><summary>{} {}</summary>\n{}</details>\n",
-                     count <= kMaxOpen ? " open" : "", html_count(count), what, table);
-}
-
-std::string html_table(std::string_view head, const std::string& rows, std::size_t all,
-                       std::string_view kind) {
-  const std::string cut =
-      all > kMaxRows
-          ? fmt::format("<p class=note>{} more are not listed.</p>\n", html_count(all - kMaxRows))
-          : "";
-  return fmt::format(
-      "<table class=\"summary sortable{}\">\n<thead><tr>{}</thead>\n<tbody>\n{}</tbody>\n"
-      "</table>\n{}",
-      kind, head, rows, cut);
+  return tensor.beyond > 0 || tensor.error > kPoorSteps * type.unit_roundoff;
 }
 
 }  // namespace btf::report

@@ -1,4 +1,4 @@
-// The text report of fit, texts and tables that the HTML page shares, and lists for other tools.
+// The text report of fit, texts that the page shares, and lists for other tools.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,9 @@ std::string finding_words(const FitFinding& finding, const FitOfType& type, std:
 // "output 'y': an error of about 1e-3 (...)"
 std::string output_words(const FitOutput& output, const FitOfType& type);
 
-// Returns true if the dtype cannot represent the values of a tensor well.
+// Returns true if the dtype cannot represent the values of a tensor well: some become Inf, or
+// rounding is off by more than so many times the unit roundoff of the type.
+inline constexpr double kPoorSteps = 8;
 bool is_poor(const FitTensor& tensor, const FitOfType& type);
 
 // "0.39%", "3e-05"
@@ -34,13 +36,6 @@ std::string size_words(double size);
 
 // "about 1e-3"
 std::string magnitude_words(double error);
-
-// `all` is the number of rows. A note says how many beyond kMaxRows are not listed.
-std::string html_table(std::string_view head, const std::string& rows, std::size_t all,
-                       std::string_view kind = "");
-
-// Folds a table behind a line that has the number of rows, unless there are only a few.
-std::string html_folded(std::size_t count, std::string_view what, const std::string& table);
 
 // "33.7 dB", "exact", "none"
 std::string decibel_words(double snr);
@@ -54,14 +49,12 @@ bool is_held(const FitScaledTensor& tensor);
 std::string scales_text(const FitOfScales& type, const TextOptions& options);
 Json scales_json(const FitOfScales& type);
 
-// Write and read one tensor of this JSON.
+// An item of "tensors" and of "layers" of a type in JSON.
+Json tensor_json(const FitTensor& tensor);
+Json layer_json(const FitLayer& layer, const FitOfType& type);
+
+// Write and read one tensor of the JSON of scales.
 Json scaled_tensor_json(const FitScaledTensor& tensor);
 FitScaledTensor read_scaled_tensor(const JsonNode& node);
-
-// "4 of 17 tensors are not held by one scale"
-std::string scales_verdict(const FitOfScales& type);
-
-// Returns the section of the HTML page.
-std::string scales_section(const FitOfScales& type);
 
 }  // namespace btf::report

@@ -99,6 +99,8 @@ class Document {
     return sink("]," + dump(behind_pairs()).substr(1) + "\n");
   }
 
+  Json pair(const Layer& layer) const;
+
  private:
   Json before_pairs() const {
     Json json{{"schema", kLayersSchema}, {"actual", run_.actual}, {"golden", run_.golden}};
@@ -228,38 +230,6 @@ class Document {
     return list;
   }
 
-  Json pair(const Layer& layer) const {
-    const auto dtype = [](const std::optional<DType>& of) {
-      return of ? Json(std::string(btf::info(*of).name)) : Json();
-    };
-    Json json{{"actual", text_or_null(layer.actual)},
-              {"golden", text_or_null(layer.golden)},
-              {"tier", named(btf::pair_tier_names(), layer.tier)},
-              {"dtypes", {dtype(layer.actual_dtype), dtype(layer.golden_dtype)}},
-              {"shape", json_dims(layer.golden_dims)}};
-    if (layer.actual_dims != layer.golden_dims) json["actual_shape"] = json_dims(layer.actual_dims);
-    json["op"] = text_or_null(layer.op);
-    json["role"] = text_or_null(layer.role);
-    if (!layer.fused.empty()) json["fused"] = fused_json(layer);
-    if (layer.compute) json["compute"] = dtype(layer.compute);
-    add_figures(json, layer.figures);
-    json["e_in"] = json_number(layer.input_error);
-    json["noise"] = json_number(layer.noise);
-    json["b"] = json_number(layer.error_to_noise);
-    json["bw"] = json_number(layer.slice_error_to_noise);
-    json["state"] = named(btf::layer_state_names(), layer.state);
-    json["fault"] = named(btf::layer_fault_names(), layer.fault);
-    json["note"] = text_or_null(layer.note);
-    json["placed"] = layer.placed;
-    json["inputs"] = names(layer.inputs);
-    json["unseen"] = layer.unseen;
-    json["baseline"] = optional_number(layer.baseline);
-    json["trouble"] = text_or_null(layer.trouble);
-    json["spot"] = layer.spot ? spot_json(*layer.spot) : Json();
-    json["hints"] = hints_json(layer.hints);
-    return json;
-  }
-
   // A layer of an engine, and the nodes that are fused into it.
   static Json fused_json(const Layer& layer) {
     return {{"layer", layer.fused}, {"nodes", layer.fused_nodes}};
@@ -269,7 +239,41 @@ class Document {
   const LayerReport& report_;
 };
 
+Json Document::pair(const Layer& layer) const {
+  const auto dtype = [](const std::optional<DType>& of) {
+    return of ? Json(std::string(btf::info(*of).name)) : Json();
+  };
+  Json json{{"actual", text_or_null(layer.actual)},
+            {"golden", text_or_null(layer.golden)},
+            {"tier", named(btf::pair_tier_names(), layer.tier)},
+            {"dtypes", {dtype(layer.actual_dtype), dtype(layer.golden_dtype)}},
+            {"shape", json_dims(layer.golden_dims)}};
+  if (layer.actual_dims != layer.golden_dims) json["actual_shape"] = json_dims(layer.actual_dims);
+  json["op"] = text_or_null(layer.op);
+  json["role"] = text_or_null(layer.role);
+  if (!layer.fused.empty()) json["fused"] = fused_json(layer);
+  if (layer.compute) json["compute"] = dtype(layer.compute);
+  add_figures(json, layer.figures);
+  json["e_in"] = json_number(layer.input_error);
+  json["noise"] = json_number(layer.noise);
+  json["b"] = json_number(layer.error_to_noise);
+  json["bw"] = json_number(layer.slice_error_to_noise);
+  json["state"] = named(btf::layer_state_names(), layer.state);
+  json["fault"] = named(btf::layer_fault_names(), layer.fault);
+  json["note"] = text_or_null(layer.note);
+  json["placed"] = layer.placed;
+  json["inputs"] = names(layer.inputs);
+  json["unseen"] = layer.unseen;
+  json["baseline"] = optional_number(layer.baseline);
+  json["trouble"] = text_or_null(layer.trouble);
+  json["spot"] = layer.spot ? spot_json(*layer.spot) : Json();
+  json["hints"] = hints_json(layer.hints);
+  return json;
+}
+
 }  // namespace
+
+Json layer_json(const LayerRun& run, const Layer& layer) { return Document(run).pair(layer); }
 
 void add_figures(Json& json, const std::optional<LayerFigures>& found) {
   if (!found) {

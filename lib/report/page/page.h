@@ -1,14 +1,17 @@
-// The parts that the HTML pages of all reports share.
+// The page of every report: a head that is plain HTML, the first rows of its tables as plain HTML
+// too, the report as JSON, and the viewer, a script that draws the tables and charts from the JSON
+// (viewer.js, viewer.css).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "btf/report.h"
+#include "report/text/json.h"
 
 namespace btf::report {
 
@@ -22,85 +25,90 @@ std::string html_name(std::string_view name);
 // "1,234,567"
 std::string html_count(std::uint64_t count);
 
-// Six digits: "1.23457e-05". Tables of elements have the exact numbers.
-std::string html_number(double value);
-
-// A cell of a table. `name` is its class, `label` the title that it gets on narrow screens, where a
-// row is a block. The column is sorted by `value`; `text` is HTML.
-std::string html_figure(std::string_view name, std::string_view label, double value,
-                        const std::string& text);
-
-struct ChartSeries {
-  const char* name;  // class of its path
-  std::function<double(std::size_t)> value;
+// A column of a table, and the member of a row in JSON that it shows ("figures.cosine"). Columns
+// without a title are not shown: charts, filters and links use them. The kind says how a value is
+// shown: "text", "name", "result" (a coloured word), or a number as "number" (6 digits), "count"
+// ("1,234"), "share" ("1.56%", never 0% of something) "percent" ("0.0123 %") or "times" (3 digits). The
+// viewer has the same kinds, and draws "histogram" and "strip". In place of a value a row may have
+// a text; a list, whose other values are shown small; or an object with a "text", a "key" to sort
+// by, and what is drawn.
+struct PageColumn {
+  std::string_view title;
+  std::string_view member;
+  std::string_view kind = "text";
+  std::string_view style{};  // class of its cells
 };
 
-// A range between two figures for each item.
-struct ChartRange {
-  const char* name;
-  std::function<double(std::size_t)> low;
-  std::function<double(std::size_t)> high;
+// The rows of a table. Only as many are kept as a page can show; all are counted.
+class PageTable {
+ public:
+  // `name` tells the table from the others of the page. The columns must outlive the table.
+  PageTable(std::string_view name, std::span<const PageColumn> columns)
+      : name_(name), columns_(columns) {}
+
+  void add(const Json& row);
+  std::uint64_t rows() const { return all_; }
+  // Shows the same members in another way.
+  void show(std::span<const PageColumn> columns) { columns_ = columns; }
+
+ private:
+  friend class Page;
+
+  std::string plain(std::uint64_t& left) const;
+
+  std::string name_;
+  std::span<const PageColumn> columns_;
+  std::string json_;                // the kept rows, each a list of values
+  std::vector<Json> first_;         // the first rows
+  std::uint64_t kept_ = 0;
+  std::uint64_t all_ = 0;
 };
 
-// A figure that is the same for all items.
-struct ChartLevel {
-  const char* name;
-  double value = 0;
+// Builds a page from top to bottom. Functions that take `html` do not escape it.
+class Page {
+ public:
+  // `name`, such as "btftool diff", is shown if the program is not known. `kind` of the result:
+  // "same" (green), "trouble" (amber) or "" (red).
+  Page(const PageOrigin& origin, std::string_view name);
+
+  // The largest line: a word and what it is about; and the title of the window.
+  void verdict(std::string_view word, std::string_view kind, std::string_view text,
+               std::string_view title);
+  void words(std::string_view text);
+  void fact(std::string_view name, const std::string& html);
+  void fact_text(std::string_view name, std::string_view text) { fact(name, html_text(text)); }
+
+  // What follows is below the head.
+  void heading(std::string_view text, int level = 2);
+  void note(std::string_view text);
+  // If `folded` is set, a long table is hidden behind that line.
+  void table(const PageTable& table, std::string_view folded = {});
+  // A view that only the script draws, see viewer.js: {"view": "chart", ...}.
+  void view(Json view) { views(std::move(view)); }
+  // A member of the JSON that views use.
+  void member(const char* name, Json value) { more_[name] = std::move(value); }
+  // Adds an object to a list of the JSON, such as the details of a tensor.
+  void detail(const Json& object);
+  std::size_t detail_bytes() const { return details_.size(); }
+
+  // Ends the page with a line about what its numbers mean.
+  std::string html(std::string_view footer);
+
+ private:
+  void views(Json view);
+
+  std::string title_;
+  std::string head_;
+  std::string facts_;
+  std::string plain_;
+  std::uint64_t plain_left_;
+  std::uint64_t rows_ = 0;
+  std::string views_;
+  std::string details_;
+  Json more_ = Json::object();
 };
 
-// A logarithmic chart of figures of the tensors or layers of a comparison. The functions take the
-// number of an item. Figures that are not above 0 are drawn at the bottom.
-struct Chart {
-  std::size_t items = 0;
-  double least = 0;  // smallest and largest figure; if `most` is 0, there is no chart
-  double most = 0;
-  std::string_view label;            // describes the chart to screen readers
-  std::string_view legend;           // spans with the classes of series and marks
-  std::vector<ChartSeries> bands{};  // filled from the bottom up to the figure
-  std::vector<ChartSeries> lines{};
-  std::vector<ChartRange> ranges{};
-  std::vector<ChartLevel> levels{};        // only those inside the chart are drawn
-  bool shares = true;                      // figures are fractions, labelled in percent
-  std::function<bool(std::size_t)> known;  // items without a known figure leave a gap
-  // If there are more items than columns, each column shows the item with the highest rank.
-  std::function<double(std::size_t)> rank;
-  bool low_marks = false;  // draws marks as a strip at the bottom, for many of them
-  std::function<const char*(std::size_t)> mark;   // class: "plain", "root", ...
-  std::function<std::string(std::size_t)> title;  // HTML
-};
-
-std::string html_chart(const Chart& chart);
-
-// The line at the top of a page: the program, its command and the date of the inputs. `name`, such
-// as "btftool diff", is used if the program is not known.
-std::string html_origin(const PageOrigin& origin, std::string_view name);
-
-// The maximal number of rows of a table. A page says how many it leaves out.
-inline constexpr std::size_t kMaxRows = 10000;
-
-// The only script that a browser may run on a page, and its hash for the content security policy.
-struct PageScript {
-  std::string_view text;
-  std::string_view hash;  // "sha256-..."; tests/pages holds it to that
-};
-
-// Sorts tables of the class "sortable", and runs the filter.
-const PageScript& table_script();
-
-// Returns the HTML before the first element of the page. `style` is added to the style of all
-// pages.
-std::string page_begin(const std::string& title, std::string_view style = {},
-                       const PageScript& script = table_script());
-
-// Returns the HTML after the last element.
-std::string page_end(const PageScript& script = table_script());
-
-// A field that filters rows of the sortable tables. It is hidden if scripts do not run.
-std::string filter_box();
-
-std::string_view html_style();
-
-// Returns a result such as "different" as a coloured word.
-std::string html_result(std::string_view word);
+// Removes members that are null, or empty lists or objects, from the objects of a report.
+void trim(Json& json);
 
 }  // namespace btf::report

@@ -37,7 +37,7 @@ again --no-equal-nan
 btftool diff --json --tensor 1 --show 0 "$noisy" "$golden" | sed 's/"hints":[^]]*]/"hints":[{"cause":"moon\\u001b phase","evidence":"<full> \\u001b[1m"}]/' >report.json
 btftool diff --from-json report.json --json | cmp - report.json
 again --html page.html
-grep -e 'class=hint' -e 'moon' page.html | grep -o '<full>\|&lt;full&gt;\|<b>moon[^<]*'
+grep -o '<full>\|&lt;full&gt;\|u003cfull\|moon[^<"]*' page.html
 # How many elements other limits refuse the report does not hold.
 btftool diff --no-hints --rtol 0.5 --json "$noisy" "$golden" >loose.json
 btftool diff --from-json loose.json --summary; echo "exit $?"

@@ -22,6 +22,6 @@ for gate in --mae --bias; do btftool diff --from-json old.json $gate 1e300; echo
 btftool diff --from-json old.json --json | cmp - old.json
 # The other reports.
 btftool diff -q --mae 1 --html page.html --junit report.xml actual.btf golden.btf; echo "exit $?"
-grep -o '<dt>MAE<dd>[^<]*\|<dt>bias<dd>[^<]*' page.html
+grep -o '"\(mae\|bias\)":[^,}]*' page.html
 grep -o 'mae 1.5 is above 1' report.xml
 for wrong in -1 nan x; do btftool diff --bias $wrong actual.btf golden.btf; echo "exit $?"; done

@@ -6,7 +6,7 @@ cp golden.btf actual.btf
 put actual.btf 3140 '\0\0\200\77'
 btftool diff --tensor 3 --no-hints --heatmap --html page.html actual.btf golden.btf; echo "exit $?"
 grep -o '&lt;0.001%' page.html | wc -l
-grep -c '<0.001%' page.html
+grep -c '<0.001%' <(sed '/^<script>/,/<\/script>/d' page.html)
 # A NaN that meets an Inf is one pair.
 cp "$TESTDATA/good/mixed.btf" actual.btf
 cp "$TESTDATA/good/mixed.btf" golden.btf

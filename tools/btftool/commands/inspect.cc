@@ -131,8 +131,11 @@ InspectOptions for_page(InspectOptions options) {
 }
 
 btf::InspectedTensor page_details(const InspectDetails& details) {
-  return {
-      .stats = details.stats, .distribution = details.distribution, .channels = details.channels};
+  return {.number = {},
+          .stats = details.stats,
+          .distribution = details.distribution,
+          .channels = details.channels,
+          .trouble = {}};
 }
 
 // Removes what was only read because of for_page().
@@ -346,20 +349,25 @@ class Inspection {
   void inspect_all(const btf::TensorSet& set) {
     const auto copies = set.copies();
     if (!copies) give_up(set.path(), copies.error());
+    std::uint64_t first = 0;  // number of the first tensor of the member
     for (std::uint64_t member = 0; member < set.member_count(); ++member) {
       std::vector<std::uint64_t> left_out;
       if (copies)
         for (const btf::SetTensor& copy : *copies)
           if (copy.member == member) left_out.push_back(copy.index);
-      inspect_member(set, member, left_out);
+      first += inspect_member(set, member, first, left_out);
     }
   }
 
-  // `left_out` are the tensors that are copies of tensors in another file.
-  void inspect_member(const btf::TensorSet& set, std::uint64_t member,
-                      const std::vector<std::uint64_t>& left_out) {
+  // `left_out` are the tensors that are copies of tensors in another file. Returns how many tensors
+  // there are.
+  std::uint64_t inspect_member(const btf::TensorSet& set, std::uint64_t member, std::uint64_t first,
+                               const std::vector<std::uint64_t>& left_out) {
     const auto file = set.file(member);
-    if (!file) return give_up(set.member(member).path, file.error());
+    if (!file) {
+      give_up(set.member(member).path, file.error());
+      return 0;
+    }
     std::vector<std::string> warnings;
     add_warnings_of_index(set, member, warnings);
     for (const std::string& warning : warnings) context_.log.warning(warning);
@@ -368,12 +376,13 @@ class Inspection {
       if (!std::ranges::binary_search(left_out, i)) shown.push_back(i);
     left_out.empty() ? begin(**file, {}) : begin(**file, shown);
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i)
-      if (!std::ranges::binary_search(left_out, i)) inspect(**file, i, true);
+      if (!std::ranges::binary_search(left_out, i)) inspect(**file, i, first + i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
       if (json_) json_->warn(context_.names.translate(complete.error()));
       context_.log.warning(complete.error().text());
     }
     end(**file);
+    return (*file)->tensor_count();
   }
 
   void inspect_selected(const btf::TensorSet& set) {
@@ -391,7 +400,8 @@ class Inspection {
         indices.push_back(tensor->index);
       }
       begin(**file, indices);
-      for (const std::uint64_t index : indices) inspect(**file, index, false);
+      for (std::size_t i = 0; i < indices.size(); ++i)
+        inspect(**file, indices[i], *(at - static_cast<std::ptrdiff_t>(indices.size() - i)), false);
       end(**file);
     }
   }
@@ -419,9 +429,9 @@ class Inspection {
     if (json_) json_->end();
   }
 
-  // If `all` is set, every record of the file is inspected, so overlaps can be found at no extra
-  // cost.
-  void inspect(const btf::TensorFile& file, std::uint64_t index, bool all) {
+  // `number` is that in the set. If `all` is set, every record of the file is inspected, so overlaps
+  // can be found at no extra cost.
+  void inspect(const btf::TensorFile& file, std::uint64_t index, std::uint64_t number, bool all) {
     auto tensor = file.tensor(index);
     if (tensor)
       tensor->foreign_reason = context_.names.translate(std::move(tensor->foreign_reason));
@@ -438,8 +448,10 @@ class Inspection {
     if (page_) {
       btf::TensorInfo looked_at = *tensor;
       if (details && details->dtype) looked_at.dtype = details->dtype;
-      page_->take(looked_at, details ? page_details(*details)
-                                     : btf::InspectedTensor{.trouble = details.error().message});
+      btf::InspectedTensor known = details ? page_details(*details) : btf::InspectedTensor{};
+      if (!details) known.trouble = details.error().message;
+      known.number = number;
+      page_->take(looked_at, known);
       if (details) remove_page_details(*details, options_);
     }
     const InspectDetails none;
