@@ -39,7 +39,8 @@ def headers_of(root, source):
     top = source.relative_to(root).parts[0]
     for header in INCLUDE.findall(source.read_text()):
         places = [Path(root, start, header) for start in ROOTS[top]] + [source.parent / header]
-        path = next((place.resolve() for place in places if place.exists()), None)
+        # The build makes some headers from a template beside which they belong.
+        path = next((place.resolve() for place in places if place.exists() or Path(f"{place}.in").exists()), None)
         if path is not None:
             found.append(path)
         elif top != "tests":

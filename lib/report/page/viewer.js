@@ -7,6 +7,7 @@ const kWhole = 500;      // rows of a table that is drawn at once, as a whole
 const kChunk = 50;       // rows of a longer one that are drawn together
 const kPrinted = 5000;   // rows of a table that are drawn for paper
 const kColumns = 1000;   // of a chart; with more items, each shows the one that ranks highest
+const kMarks = 50;       // that are as high as the chart
 const kElements = 100;   // rows of a table of elements
 const kBars = 24;        // of a histogram of errors
 
@@ -346,8 +347,10 @@ class Chart {
   }
 
   marks(mark) {
+    // Many would hide the rest.
+    const low = this.view.low || this.columns.filter(item => this.mark(item) !== 'plain').length > kMarks;
     return this.columns.map((item, i) => this.mark(item) !== mark ? ''
-        : `M${this.x(i)} ${this.view.low ? this.height - 12 : 0}V${this.height}`).join('');
+        : `M${this.x(i)} ${low ? this.height - 12 : 0}V${this.height}`).join('');
   }
 }
 
