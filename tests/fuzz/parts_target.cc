@@ -133,14 +133,14 @@ void check(BytesView data) {
   leave_for_nowhere();
   btftool::MergeCommand merge;
   merge.parts = paths;
-  merge.reports.json = (flags & 2) != 0;
-  merge.reports.summary = (flags & 4) != 0;
-  merge.reports.all = (flags & 8) != 0;
+  merge.json = (flags & 2) != 0;
+  merge.summary = (flags & 4) != 0;
+  merge.all = (flags & 8) != 0;
   const btftool::GlobalOptions global{
       .quiet = true, .progress = btftool::When::never, .jobs = 1, .max_memory = 8U << 20};
-  const btftool::OptionNames names("merge");
+  const btftool::OptionNames names;
   btftool::Log log(global, names);
-  btftool::Output out(btftool::When::never, merge.reports.json);
+  btftool::Output out(btftool::When::never, merge.json);
   out.abandon();
   const auto done = [&] {
     const Silence silence;

@@ -56,8 +56,6 @@ bool asks_for_json(const Command& command) {
       [](const auto& options) {
         if constexpr (requires { options.json; })
           return options.json;
-        else if constexpr (requires { options.reports.json; })
-          return options.reports.json;
         else
           return false;
       },
@@ -118,7 +116,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   const auto parsed = parse_command_line(argc, argv);
   if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
-  Log log(GlobalOptions{}, OptionNames(""));
+  Log log(GlobalOptions{}, OptionNames());
   if (const auto* information = std::get_if<RequestedText>(&parsed)) {
     Output out(When::never, false);
     out.text(information->text(output_columns()));

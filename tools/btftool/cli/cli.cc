@@ -142,7 +142,11 @@ Invocation Subcommand::finish(const std::vector<std::string>& more_operands,
     throw OptionError("an operand is empty");
   const GivenOptions given(*app_, table_.groups);
   given.check();
-  return {global, finish(given, global), OptionNames(table_.name), given.files()};
+  std::vector<std::string> reports;
+  for (const OptionGroup& group : table_.groups)
+    for (const Option& option : group.options)
+      if (option.traits.any(kReport)) reports.push_back(option.name());
+  return {global, finish(given, global), {}, given.files(), std::move(reports)};
 }
 
 void Subcommand::expect(std::initializer_list<const char*> names) const {
@@ -200,6 +204,7 @@ class CommandLine {
   const Program& program() const { return program_; }
   // The command that was given, or an empty string.
   std::string command() const;
+  OptionNames names() const;
   std::string describe(const CLI::ParseError& error) const;
 
  private:
@@ -313,6 +318,15 @@ std::string CommandLine::command() const {
   return parsed.empty() ? "" : parsed.front()->get_name();
 }
 
+// The options of the command that was given go first.
+OptionNames CommandLine::names() const {
+  OptionNames names;
+  for (const bool own : {true, false})
+    for (const auto& subcommand : subcommands_)
+      if (subcommand->given() == own) names.add(subcommand->table());
+  return names;
+}
+
 std::string CommandLine::unknown_command(const std::string& word) const {
   std::vector<std::string> names;
   for (const DeclaredCommand& known : program_.commands) names.push_back(known.name);
@@ -386,7 +400,9 @@ Invocation CommandLine::parse(int argc, char** argv) {
   Subcommand& given = **std::ranges::find_if(subcommands_, &Subcommand::given);
   if (global_.quiet && global_.verbose)
     throw OptionError("--quiet and --verbose exclude each other");
-  return given.finish(more_operands, global_);
+  Invocation invocation = given.finish(more_operands, global_);
+  invocation.names = names();
+  return invocation;
 }
 
 }  // namespace
@@ -413,7 +429,7 @@ std::variant<Invocation, RequestedText, UsageError> parse_command_line(int argc,
   } catch (const CLI::ParseError& error) {
     return UsageError{line.describe(error), line.command()};
   } catch (const OptionError& error) {
-    return UsageError{OptionNames(line.command()).translate(error.what()), line.command()};
+    return UsageError{line.names().translate(error.what()), line.command()};
   }
 }
 

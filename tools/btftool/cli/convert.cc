@@ -27,26 +27,20 @@ namespace {
 constexpr const char* kSpecType = "[GLOB=]SPEC";
 constexpr const char* kGroup = "Files that do not describe their contents";
 
-// --shape, --layout-in and --nvmedia, for the specs of `option`
-std::vector<Option> reading_options(RawSpecs& words, const std::string& option) {
+// The row of the specs themselves, and those of --shape, --layout-in and --nvmedia.
+std::vector<Option> spec_rows(RawSpecs& words, Option specs) {
+  words.option = specs.name();
   return {
+      std::move(specs),
       {"--shape", texts("NAME:DIMS", words.shapes),
-       "dims of a tensor whose dims are dynamic in the engine's layer\nlist", kOfPair},
+       "dims of a tensor whose dims are dynamic in the engine's layer\nlist",
+       kOfPair | sets("shapes")},
       {"--layout-in", text("L", words.layout_in),
        "layout of files that trtexec dumped, recognised by their names\n(kLINEAR)",
        kOfPair | kOfInput},
       {"--nvmedia", text("NHWC|NCHW|NCxHWx", words.nvmedia),
-       "sizes and strides of " + option + " are in the order of NvMedia", kOfPair | kOfInput},
+       "sizes and strides of " + words.option + " are in the order of NvMedia", kOfPair | kOfInput},
   };
-}
-
-OptionGroup spec_options(std::string title, std::vector<Option> specs, RawSpecs& words) {
-  for (Option& row : reading_options(words, specs.front().name())) specs.push_back(std::move(row));
-  return {std::move(title), std::move(specs)};
-}
-
-Option golden_spec(std::vector<std::string>& specs) {
-  return {"--golden-spec", texts(kSpecType, specs), "the same for GOLDEN", kOfPair | kOfInput};
 }
 
 bool is_engine(const std::string& text) { return text.starts_with('@'); }
@@ -76,9 +70,7 @@ std::shared_ptr<const btf::EngineSpecs> read_engine(const std::string& option,
 
 }  // namespace
 
-bool names_engine(const RawSpecs& words) { return std::ranges::any_of(words.specs, is_engine); }
-
-btf::OpenOptions RawSpecs::finish(const std::string& option) const {
+btf::OpenOptions RawSpecs::finish() const {
   btf::OpenOptions options;
   const auto parse = [&](const std::string& text) {
     auto parsed = btf::parse_tensor_spec(text);
@@ -112,106 +104,91 @@ btf::OpenOptions RawSpecs::finish(const std::string& option) const {
 }
 
 OptionGroup input_spec(RawSpecs& words) {
-  return spec_options(kGroup,
-                      {{"--input-spec", texts(kSpecType, words.specs),
-                        "what raw files hold: fp16:hwc8:1x3x224x224, or with\n"
-                        "strides fp16:1x3x4x5:strides=96,32,8,1. For text files:\n"
-                        "text:fp32:1x3x224x224; for a .npy without a dtype: bf16; for\n"
-                        "JSON of trtexec: int64. fc*=bf16 applies to files, arrays and\n"
-                        "outputs with such names. @engine.json is the layer list of a\n"
-                        "TensorRT engine, for raw files named after its tensors"}},
-                      words);
+  return {kGroup,
+          spec_rows(words, {"--input-spec", texts(kSpecType, words.specs),
+                            "what raw files hold: fp16:hwc8:1x3x224x224, or with\n"
+                            "strides fp16:1x3x4x5:strides=96,32,8,1. For text files:\n"
+                            "text:fp32:1x3x224x224; for a .npy without a dtype: bf16; for\n"
+                            "JSON of trtexec: int64. fc*=bf16 applies to files, arrays and\n"
+                            "outputs with such names. @engine.json is the layer list of a\n"
+                            "TensorRT engine, for raw files named after its tensors",
+                            sets("spec named_specs")})};
 }
 
-OptionGroup layers_specs(RawSpecs& actual, RawSpecs& golden) {
-  return spec_options(kCompared,
-                      {{"--actual-spec", texts(kSpecType, actual.specs),
-                        "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
-                        "fp16:hwc8 with the dims of GOLDEN. For JSON of trtexec: int64,\n"
-                        "or ids*=int64 for outputs with such names. @engine.json is the\n"
-                        "layer list of a TensorRT engine, for files named after its\n"
-                        "tensors",
-                        kOfPair | kOfInput},
-                       golden_spec(golden.specs)},
-                      actual);
+OptionGroup specs_of_both(RawSpecs& actual, RawSpecs& golden, const char* help) {
+  std::vector<Option> rows =
+      spec_rows(actual, {"--actual-spec", texts(kSpecType, actual.specs), help,
+                         kOfPair | kOfInput | sets("actual.specs spec named_specs")});
+  Option of_golden{"--golden-spec", texts(kSpecType, golden.specs), "the same for GOLDEN",
+                   kOfPair | kOfInput | sets("golden.specs spec named_specs")};
+  golden.option = of_golden.name();
+  rows.insert(rows.begin() + 1, std::move(of_golden));
+  return {kCompared, std::move(rows)};
 }
 
 namespace {
 
 // A single complete spec goes into `open`. Specs with a glob or without dims become `rules`, which
 // are applied once the files are known.
-void finish_side(const char* option, const std::vector<std::string>& texts, const RawSpecs& reading,
-                 btf::OpenOptions& open, std::vector<SpecRule>& rules) {
-  RawSpecs words = reading;
+void finish_side(RawSpecs words, btf::OpenOptions& open, std::vector<SpecRule>& rules) {
   // With --nvmedia the text is only a spec once finish() has added the order.
-  if (words.nvmedia && texts.size() == 1) {
-    words.specs = texts;
-    open = words.finish(option);
+  if (words.nvmedia && words.specs.size() == 1) {
+    open = words.finish();
     return;
   }
   std::size_t of_all = 0;
-  for (const std::string& text : texts) {
+  for (const std::string& text : std::exchange(words.specs, {})) {
     if (is_engine(text)) {
       words.specs.push_back(text);
       continue;
     }
-    SpecRule rule = value_or_throw(parse_spec_rule(option, text));
+    SpecRule rule = value_or_throw(parse_spec_rule(words.option, text));
     if (rule.glob.empty() && ++of_all == 2)
-      throw OptionError(std::string(option) + " is given more than once for all files");
+      throw OptionError(words.option + " is given more than once for all files");
     rules.push_back(std::move(rule));
   }
   if (rules.size() == 1 && of_all == 1 && !btf::spec_without_dims(rules.front().spec)) {
     words.specs.push_back(rules.front().spec);
     rules.clear();
   }
-  open = words.finish(option);
+  open = words.finish();
   for (SpecRule& rule : rules)
     if (rule.glob.empty()) rule.glob = "*";
 }
 
-}  // namespace
+// --shape is for the side that has an engine.
+void give_shapes(RawSpecs& actual, RawSpecs& golden) {
+  if (std::ranges::none_of(golden.specs, is_engine)) return;
+  golden.shapes = actual.shapes;
+  if (std::ranges::none_of(actual.specs, is_engine)) actual.shapes.clear();
+}
 
 // Specs without dims need those of the other side. As the last spec that matches a file applies,
 // all specs of the side become rules then.
-void RawSpecs::finish_layers(const std::string& option, btf::OpenOptions& open,
-                             std::vector<SpecRule>& rules) const {
+void finish_layers_side(const RawSpecs& words, btf::SetDiffSide& side) {
   const auto without_dims = [&](const std::string& text) {
     return !is_engine(text) &&
-           btf::spec_without_dims(value_or_throw(split_spec_rule(option, text)).spec).has_value();
+           btf::spec_without_dims(value_or_throw(split_spec_rule(words.option, text)).spec);
   };
-  if (std::ranges::none_of(specs, without_dims)) {
-    open = finish(option);
-    return;
-  }
-  RawSpecs reading = *this;
-  reading.specs.clear();
-  finish_side(option.c_str(), specs, reading, open, rules);
+  if (std::ranges::none_of(words.specs, without_dims))
+    side.open = words.finish();
+  else
+    finish_side(words, side.open, side.specs);
 }
 
-void RawDiffSpecs::finish(DiffCommand& command) const {
-  RawSpecs own = reading;
-  if (std::ranges::none_of(actual, is_engine) && std::ranges::any_of(golden, is_engine))
-    own.shapes.clear();
-  finish_side("--actual-spec", actual, own, command.open_actual, command.actual_specs);
-  RawSpecs layout;
-  layout.layout_in = reading.layout_in;
-  // --shape is for the side that has an engine.
-  if (std::ranges::any_of(golden, is_engine)) layout.shapes = reading.shapes;
-  finish_side("--golden-spec", golden, layout, command.open_golden, command.golden_specs);
+}  // namespace
+
+void finish_specs(RawSpecs actual, RawSpecs golden, LayersCommand& command) {
+  give_shapes(actual, golden);
+  finish_layers_side(actual, command.layers.actual);
+  finish_layers_side(golden, command.layers.golden);
 }
 
-OptionGroup diff_specs(RawDiffSpecs& words) {
-  return spec_options(kCompared,
-                      {{"--actual-spec", texts(kSpecType, words.actual),
-                        "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
-                        "fp16:hwc8 with the dims of GOLDEN. fc*=fp16 applies to files\n"
-                        "that match the glob, ids*=int64 to tensors in JSON of trtexec;\n"
-                        "if several match, the last one applies. @engine.json is the\n"
-                        "layer list of a TensorRT engine, for files named after its\n"
-                        "tensors",
-                        kOfPair | kOfInput},
-                       golden_spec(words.golden)},
-                      words.reading);
+void finish_specs(RawSpecs actual, RawSpecs golden, DiffCommand& command) {
+  give_shapes(actual, golden);
+  golden.layout_in = actual.layout_in;
+  finish_side(std::move(actual), command.open_actual, command.actual_specs);
+  finish_side(std::move(golden), command.open_golden, command.golden_specs);
 }
 
 namespace {
@@ -235,28 +212,29 @@ Option block_option(std::vector<std::uint64_t>& blocks) {
   return {"--block", parsed("N|NxM", blocks, parse_blocks),
           "with --dequantize: N indices of each dim share a scale; or N of\nthe last but one and M "
           "of the last dim; for files that do not say\nit",
-          kOfPair | kOfInput};
+          kOfPair | kOfInput | sets("scale_blocks")};
 }
 
-Option scale_option(const char* name, const std::string& side,
-                    std::optional<btf::GivenScale>& target) {
-  return {
-      name, parsed("S[,Z]", target, parse_given_scale),
-      "codes of " + side + " mean (code - Z) * S; 1:S,Z/S,Z gives\na scale for each index of dim 1",
-      kOfPair | kOfInput};
+std::string given_scale_help(const std::string& side) {
+  return "codes of " + side +
+         " mean (code - Z) * S; 1:S,Z/S,Z gives\na scale for each index of dim 1";
 }
 
 }  // namespace
 
 std::vector<Option> scale_options(const ScaleTargets& targets) {
   Option block = block_option(targets.blocks);
-  block.needs = "--dequantize: it gives the number of codes that share a scale";
+  block.traits =
+      block.traits | needs("--dequantize: it gives the number of codes that share a scale");
   return {{"--dequantize", flag(targets.dequantize),
            "compare integer codes as the numbers that they represent,\nby the scales in their file",
-           kOfPair | kOfInput},
+           kOfPair | kOfInput | sets("dequantize")},
           std::move(block),
-          scale_option("--actual-scale", "ACTUAL", targets.actual),
-          scale_option("--golden-scale", "GOLDEN", targets.golden)};
+          {"--actual-scale", parsed("S[,Z]", targets.actual, parse_given_scale),
+           given_scale_help("ACTUAL"),
+           kOfPair | kOfInput | sets("actual_scale actual_scale.axis=DIM:S,Z/S,Z/...")},
+          {"--golden-scale", parsed("S[,Z]", targets.golden, parse_given_scale),
+           given_scale_help("GOLDEN"), kOfPair | kOfInput | sets("golden_scale")}};
 }
 
 namespace {
@@ -378,7 +356,7 @@ bool many_outputs(const ConvertCommand& command) {
 // input.
 std::string_view finish_formats(const ConvertOptionTexts& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
-  command.open = words.input.finish("--input-spec");
+  command.open = words.input.finish();
   command.open.listed = command.listed;
   command.many_outputs = many_outputs(command);
   if (!command.many_outputs) {
@@ -424,12 +402,14 @@ struct EditOption {
   const char* type;
   btf::Edit (*parse)(const std::string& text);
   const char* help;
+  Traits traits{};
 };
 
 constexpr EditOption kEditOptions[] = {
     {"--permute", "DIMS", edit_of<parse_permute>,
      "reorder the dims, like numpy.transpose: 0,3,1,2"},
-    {"--slice", "SLICE", edit_of<parse_slice>, "take a slice, like a[...] in NumPy: 0,:,1:3,::2"},
+    {"--slice", "SLICE", edit_of<parse_slice>, "take a slice, like a[...] in NumPy: 0,:,1:3,::2",
+     sets("convert:Slice")},
     {"--squeeze", "[DIMS]", edit_of<parse_squeeze>, "remove dims of size 1: all, or only DIMS"},
     {"--unsqueeze", "D", edit_of<parse_unsqueeze>,
      "insert a dim of size 1 as dim D, like numpy.expand_dims"},
@@ -446,7 +426,7 @@ OptionGroup edit_options() {
         row.type, row,
         [](const auto&, const std::string& text, const EditOption& of) { of.parse(text); });
     if (value.type == "[DIMS]") value = or_else(std::string(kAllDims), value, "0123456789,-");
-    group.options.push_back({row.name, std::move(value), row.help});
+    group.options.push_back({row.name, std::move(value), row.help, row.traits});
   }
   return group;
 }
@@ -467,17 +447,20 @@ std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> block_forma
 std::vector<Option> tensor_options(ConvertCommand& command, ConvertOptionTexts& words) {
   btf::ConvertOptions& options = command.convert;
   return {
-      {"--dtype", text("T", words.dtype), "dtype of the result: fp16, int8, fp8, ..."},
+      {"--dtype", text("T", words.dtype), "dtype of the result: fp16, int8, fp8, ...",
+       sets("dtype")},
       {"--layout", text("L", words.layout),
-       "layout of the result: kHWC8, linear, coo, fp16:hwc8, ..."},
+       "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...", sets("layout")},
       files_from(command.listed),
-      {"--tensor", text("SEL", command.tensors), "convert only these tensors: 0,2-5,-1,conv*,!fc1"},
+      {"--tensor", text("SEL", command.tensors), "convert only these tensors: 0,2-5,-1,conv*,!fc1",
+       sets("tensors")},
       {"--exclude", texts("SEL", command.exclude), "leave out these tensors"},
       {"--rename", repeated("OLD=NEW", options.rename, take_rename), "rename a tensor"},
       {"--rename-file", once("FILE", options.rename, take_rename_file),
        "rename tensors: FILE has lines OLD=NEW", kReads},
       {"--names", once("keep|drop|FILE", options, take_names),
-       "keep the names of tensors, drop them, or take names from\nFILE, one a line", kReads},
+       "keep the names of tensors, drop them, or take names from\nFILE, one a line",
+       kReads | sets("names drop_names=drop")},
   };
 }
 
@@ -498,15 +481,19 @@ std::vector<Option> value_options(btf::ConvertOptions& options) {
       {"--min-snr", parsed("D", options.limits.snr, parse_snr),
        "fail if the signal-to-noise ratio of a tensor is below D decibels: 30dB"},
       {"--scale", once("S|auto", scales, take_scale),
-       "quantise, or dequantise: q = round(x / S) + Z"},
+       "quantise, or dequantise: q = round(x / S) + Z",
+       sets("quantization.scale quantization.automatic=auto")},
       {"--scale-axis", count(0, btf::kMaxRank - 1, scales.axis, "A"),
-       "with --scale auto: a scale for each index of dim A"},
+       "with --scale auto: a scale for each index of dim A", sets("quantization.axis")},
       {"--zero-point", once("Z|auto", scales, take_zero_point),
-       "zero point of integers (0); auto finds it with --scale auto"},
+       "zero point of integers (0); auto finds it with --scale auto",
+       sets("quantization.zero_point quantization.find_zero_point=auto")},
       {"--block-scale", choice(scales.block, block_formats()),
-       "quantise in blocks of the last dim; the scales become records of their own"},
+       "quantise in blocks of the last dim; the scales become records of their own",
+       sets("quantization.block")},
       {"--dequantize", flag(scales.dequantize),
-       "dequantise integer codes by the scales in their file, and blocks of GGUF"},
+       "dequantise integer codes by the scales in their file, and blocks of GGUF",
+       sets("quantization.dequantize")},
       block_option(scales.scale_blocks),
   };
 }
@@ -518,12 +505,14 @@ std::vector<Option> record_options(btf::ConvertOptions& options) {
        "value of a COO index that occurs more than once"},
       {"--prune-zeros", flag(options.prune_zeros), "from COO to COO: leave out explicit zeros"},
       {"--where-possible", flag(options.where_possible),
-       "keep the layout of tensors that cannot have the one of --layout"},
+       "keep the layout of tensors that cannot have the one of --layout", sets("where_possible")},
       {"--plain", flag(options.plain),
        "write the stored array as an ordinary dense tensor, for readers that do not know the "
-       "layout"},
+       "layout",
+       sets("plain")},
       {"--as-uint", flag(options.as_uint),
-       ".npy, .npz, Polygraphy: write dtypes that NumPy lacks as\nunsigned integers"},
+       ".npy, .npz, Polygraphy: write dtypes that NumPy lacks as\nunsigned integers",
+       sets("as_uint")},
   };
 }
 
@@ -537,12 +526,13 @@ std::vector<Option> output_options(ConvertCommand& command, ConvertOptionTexts& 
       {"-f,--force", flag(command.force),
        "with several inputs: replace OUT even if it holds tensors and could be one of them"},
       {"--for", choice(options.recipient, btf::recipient_names()),
-       "fail if this program could not read the output"},
+       "fail if this program could not read the output", sets("recipient")},
       {"--dla", choice<std::string>(words.dla, {{"orin", "orin"}, {"xavier", "xavier"}}),
        "pitch of kDLA_HWC4: 64 or 32 bytes"},
       compress_option(options.compression),
       {"--shuffle", flag(options.shuffle),
-       "store the lowest bytes of all elements first, then the next ones: this compresses better"},
+       "store the lowest bytes of all elements first, then the next ones: this compresses better",
+       sets("shuffle")},
       fsync_option(options.sync),
       {"--json", flag(command.json), "print a report as one JSON document", kReport},
   };
@@ -593,7 +583,8 @@ class ConvertArguments final : public Subcommand {
                       "polygraphy-inputs, raw"},
                      {"--output-spec", parsed("SPEC", options.spec, parse_output_spec),
                       "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see "
-                      "--input-spec"}}},
+                      "--input-spec",
+                      sets("ConvertOptions::spec")}}},
                    input_spec(words_.input),
                    {kOptions, output_options(command_, words_)},
                    part_options(command_.part)},

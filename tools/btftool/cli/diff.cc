@@ -296,10 +296,12 @@ std::vector<Option> tolerance_options(DiffCommand& command) {
       {"--rtol,--rel-tol", tolerance(command, &btf::Tolerance::rtol),
        "accept |actual - golden| <= atol + rtol * |golden|;\n"
        "0=1e-3,-1=1e-2: for these tensors of ACTUAL;\n"
-       "1e-5,conv*=1e-2: for all tensors, and for those whose\nname matches"},
-      {"--atol,--abs-tol", tolerance(command, &btf::Tolerance::atol), "see --rtol"},
+       "1e-5,conv*=1e-2: for all tensors, and for those whose\nname matches",
+       sets("tolerance.rtol")},
+      {"--atol,--abs-tol", tolerance(command, &btf::Tolerance::atol), "see --rtol",
+       sets("tolerance.atol")},
       {"--ulp", tolerance(command, &btf::Tolerance::ulp),
-       "accept N steps between representable numbers of the\ncoarser dtype"},
+       "accept N steps between representable numbers of the\ncoarser dtype", sets("tolerance.ulp")},
       {"--close", flag(tolerances.close),
        "use rtol and atol that suit the coarser dtype, where they\nare not given", kOfPair},
       {"--close-as", once("T", tolerances, take_close_as),
@@ -313,9 +315,9 @@ std::vector<Option> tolerance_options(DiffCommand& command) {
 }
 
 std::vector<Option> gate_options(btf::Gates& gates) {
-  std::vector<Option> rows = {{"--max-mismatch",
-                               parsed("N|P%", gates.max_mismatch, parse_mismatch_limit),
-                               "allow up to N mismatches, or P% of the elements", kOfPair}};
+  std::vector<Option> rows = {
+      {"--max-mismatch", parsed("N|P%", gates.max_mismatch, parse_mismatch_limit),
+       "allow up to N mismatches, or P% of the elements", kOfPair | sets("gates.max_mismatch")}};
   for (const btf::FigureInfo* const row : btf::figure_gates()) {
     const std::string type = row->at_least ? "MIN" : "MAX";
     const auto parse = [row](const std::string& option, const std::string& text) {
@@ -336,18 +338,19 @@ std::vector<Option> gate_options(btf::Gates& gates) {
 std::vector<Option> choice_options(DiffCommand& command) {
   return {
       {"--tensor", text("SEL", command.tensors),
-       "compare only these tensors of both files: 0,2-5,-1", kOfInput, "--pair"},
+       "compare only these tensors of both files: 0,2-5,-1",
+       kOfInput | excludes("--pair") | sets("tensors")},
       {"--pair", parsed("A:G,...", command.pairs, parse_pairs),
-       "compare these pairs of tensors, by numbers or names:\n0:3,conv1:fc", kOfInput,
-       "--pair-by --map"},
+       "compare these pairs of tensors, by numbers or names:\n0:3,conv1:fc",
+       kOfInput | excludes("--pair-by --map") | sets("pairs")},
       {"--pair-by", choice(command.diff.pair_by, btf::pair_by_names()),
        "how to pair tensors. auto: by name if both sides have\nnames, else by number; if no name "
        "is "
        "on both sides, by\nwhat names have in common. exact: only equal names",
-       kOfInput},
+       kOfInput | sets("pair_by")},
       {"--map", text("FILE", command.map),
        "which names belong together: FILE has lines\nACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/",
-       kOfInput | kReads},
+       kOfInput | kReads | sets("NameMap=FILE")},
       {"--rules", text("FILE", command.rules), "tolerances and specs by tensor name, in JSON",
        kReads},
       {"--strict", flag(command.diff.strict), "a different dtype or layout is a difference too",
@@ -359,7 +362,7 @@ std::vector<Option> edit_options(DiffCommand& command) {
   btf::DiffOptions& options = command.diff;
   return {
       {"--codes", flag(options.codes), "compare blocks of GGUF by their bytes, not as numbers",
-       kOfPair | kOfInput, "--dequantize"},
+       kOfPair | kOfInput | excludes("--dequantize") | sets("codes")},
       {"--permute", parsed("P", options.permute, parse_permute),
        "reorder the dims of ACTUAL before comparing: 0,3,1,2;\napplies to tensors of that rank",
        kOfPair | kOfInput},
@@ -370,9 +373,10 @@ std::vector<Option> edit_options(DiffCommand& command) {
        kOfPair | kOfInput},
       files_from(command.listed),
       {"--include", texts("GLOB", command.include),
-       "from directories, take only files whose path or name\nmatches", kOfFiles | kOfInput},
+       "from directories, take only files whose path or name\nmatches",
+       kOfFiles | kOfInput | sets("include")},
       {"--exclude", texts("GLOB", command.exclude), "from directories, leave out such files",
-       kOfFiles | kOfInput},
+       kOfFiles | kOfInput | sets("exclude")},
       {"--from-json", text("REPORT", command.from_json),
        "judge a report of --json again, with other limits;\nwithout operands", kSaved | kReads},
   };
@@ -383,29 +387,31 @@ std::vector<Option> detail_options(btf::DiffOptions& options) {
       {"--show", count(0, 1000000, options.show),
        "print the first N and the largest N mismatches (3)"},
       {"--heatmap", or_else(kAutomaticAxes, once("[AXES]", options, take_heatmap), "0123456789,-"),
-       "draw where the mismatches are, along one or two dims: 2,3", kOfInput},
+       "draw where the mismatches are, along one or two dims: 2,3",
+       kOfInput | sets("heatmap_axes")},
       {"!--no-hints", flag(options.hints), "do not look for the cause of a difference"},
   };
 }
 
 }  // namespace
 
-std::vector<Option> report_options(DiffCommand& command) {
+std::vector<Option> report_options(ReportWords& command) {
   return {
-      {"--all", flag(command.all), "print every tensor in full, without a limit", kReport},
+      {"--all", flag(command.all), "print every tensor in full, without a limit",
+       kReport | sets("text.all")},
       {"--sort",
        choice<btf::DiffSort>(command.sort, {{"order", btf::DiffSort::order},
                                             {"error", btf::DiffSort::error},
                                             {"cosine", btf::DiffSort::cosine}}),
        "order of the lines of many tensors: as in the files (the\ndefault), or the worst first",
-       kReport, "--json"},
-      {"--summary", flag(command.summary), "print one line for each pair of files", kReport,
-       "--show --json --all --sort"},
+       kReport | excludes("--json")},
+      {"--summary", flag(command.summary), "print one line for each pair of files",
+       kReport | excludes("--show --json --all --sort")},
       {"--json", flag(command.json), "print one JSON document", kReport},
       {"--json-schema",
        choice<btf::JsonSchema>(command.json_schema,
                                {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}}),
-       "schema version of --json; 1 is that of btftool 0.1", kReport, "", "--json"},
+       "schema version of --json; 1 is that of btftool 0.1", kReport | needs("--json")},
       {"--junit", text("FILE", command.junit), "also write a JUnit report", kReport | kWrites},
       {"--html", text("FILE", command.html), "also write an HTML report", kReport | kWrites},
   };
@@ -419,18 +425,18 @@ std::vector<Option> picture_options(PictureCommand& command) {
                                                               {"kitty", btf::PictureForm::kitty},
                                                               {"sixel", btf::PictureForm::sixel}}),
        "how to draw in the terminal: as coloured half blocks, or\nby a graphics protocol (auto)",
-       kAside, "", "--image"},
+       kAside | needs("--image")},
       {"--image-range", parsed("A,B", command.draw.range, parse_image_range),
-       "values at the ends of the colour scale (the smallest and\nthe largest element)", kAside, "",
-       "--image"},
+       "values at the ends of the colour scale (the smallest and\nthe largest element)",
+       kAside | needs("--image")},
       {"--image-zoom", count(1, 256, command.draw.zoom),
-       "draw an element as a square of N x N pixels", kAside, "", "--image"},
+       "draw an element as a square of N x N pixels", kAside | needs("--image")},
   };
 }
 
 namespace {
 
-void check_picture(const DiffCommand& command) {
+void check_picture(const GivenOptions& given, const DiffCommand& command) {
   if (!command.image.path) return;
   if (command.from_json)
     throw OptionError("--image needs files: a report of --from-json has no elements to draw");
@@ -440,11 +446,9 @@ void check_picture(const DiffCommand& command) {
         "parts, then draw that tensor by --tensor or --pair");
   if (command.json && btf::is_standard_output(*command.image.path))
     throw OptionError("--image " + *command.image.path + " and --json would both go to stdout");
-  for (const auto& [option, path] :
-       {std::pair("--junit", command.junit), std::pair("--html", command.html)})
-    if (path == command.image.path)
-      throw OptionError("--image and " + std::string(option) + " name the same file '" + *path +
-                        "'");
+  for (const auto& [option, path, traits] : given.files())
+    if (traits.any(kReport) && path == *command.image.path)
+      throw OptionError("--image and " + option + " name the same file '" + path + "'");
 }
 
 class DiffArguments final : public Subcommand {
@@ -474,7 +478,7 @@ class DiffArguments final : public Subcommand {
                 "terminal",
                 kAside | kWrites},
                {"--image-at", parsed("SLICE", command_.image.draw.part, parse_slice),
-                "draw only this slice of the tensor: 0,:,:,:", kAside, "", "--image"}}},
+                "draw only this slice of the tensor: 0,:,:,:", kAside | needs("--image")}}},
              {"Picture", picture_options(command_.image)},
              part_options(command_.part),
              {"Many machines",
@@ -482,8 +486,14 @@ class DiffArguments final : public Subcommand {
                 "split the work between pairs of files (the default), or between\npairs of "
                 "tensors, "
                 "for few and large files",
-                0, "", "--part FILE"}}},
-             diff_specs(specs_)},
+                needs("--part FILE") | sets("shard_by")}}},
+             specs_of_both(actual_spec_, golden_spec_,
+                           "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
+                           "fp16:hwc8 with the dims of GOLDEN. fc*=fp16 applies to files\n"
+                           "that match the glob, ids*=int64 to tensors in JSON of trtexec;\n"
+                           "if several match, the last one applies. @engine.json is the\n"
+                           "layer list of a TensorRT engine, for files named after its\n"
+                           "tensors")},
         .footer =
             "Of two directories, files with the same relative path are compared; of a directory "
             "and a\n"
@@ -507,7 +517,7 @@ class DiffArguments final : public Subcommand {
     if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
         command.diff.pair_by != btf::PairBy::name)
       throw OptionError("--map can only be combined with --pair-by auto or name");
-    check_picture(command);
+    check_picture(given, command);
     if (command.summary && command.diff.heatmap && !command.html)
       throw OptionError("--summary and --heatmap cannot be combined");
     check_reports(command.junit, command.html);
@@ -516,14 +526,15 @@ class DiffArguments final : public Subcommand {
     command.pair_options = given.words_with(kOfPair);
     command.file_options = given.words_with(kOfFiles);
     command.comparison_options = given.words_without(kReport | kAside);
-    specs_.finish(command);
+    finish_specs(actual_spec_, golden_spec_, command);
     command.open_actual.listed = command.open_golden.listed = command.listed;
     command.diff.execution = global.execution();
     return command;
   }
 
   DiffCommand command_;
-  RawDiffSpecs specs_;
+  RawSpecs actual_spec_;
+  RawSpecs golden_spec_;
 };
 
 }  // namespace

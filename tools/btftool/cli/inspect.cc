@@ -36,7 +36,8 @@ Option compress_option(std::optional<int>& level) {
   return {"--compress",
           or_else(std::to_string(btf::kDefaultCompression),
                   count(btf::kMinCompression, btf::kGreatestCompression, level, "[N]")),
-          "compress by seekable zstd at level N (3); the default if OUT\nends in .zst"};
+          "compress by seekable zstd at level N (3); the default if OUT\nends in .zst",
+          sets("compression")};
 }
 
 Option fsync_option(bool& sync) {
@@ -81,14 +82,14 @@ OptionGroup part_options(std::optional<PartOptions>& part) {
   return {"Many machines",
           {{"--shard", once("K/N", part, shard),
             "do shard K of N of the work, such as 3/64; the split is the\nsame on every machine",
-            kAside, "", "--part FILE"},
+            kAside | needs("--part FILE")},
            {"--part", once("FILE", part, path),
             "write the results of the shard to FILE, for btftool merge; the\nexit status is 0 once "
             "FILE is complete, whatever the results",
             kAside | kOfInput | kWritesPart},
            {"--resume", taken(Value::Kind::flag, "", part, resume),
             "keep the results that FILE or FILE.partial has from an earlier\nrun, and add the rest",
-            kAside, "", "--part FILE"}}};
+            kAside | needs("--part FILE") | sets("resume")}}};
 }
 
 void finish_part(const GivenOptions& given, const std::vector<std::string>& operands,
@@ -96,13 +97,13 @@ void finish_part(const GivenOptions& given, const std::vector<std::string>& oper
   if (!part) return;
   if (part->path.empty() || part->path == "-")
     throw OptionError("--part takes a file name, not '" + part->path + "'");
-  if (const Option* const report = given.first_with(kReport))
-    throw OptionError("--part and " + report->name() +
+  if (const auto reports = given.all_with(kReport); !reports.empty())
+    throw OptionError("--part and " + reports.front()->name() +
                       " cannot be combined: btftool merge makes the reports");
   if (std::ranges::find(operands, "-") != operands.end())
     throw OptionError("--part needs files, not - (stdin): the other shards read the same input");
   for (const NamedFile& file : given.files())
-    if (file.path == "-" && (file.traits & kOfFiles) != 0)
+    if (file.path == "-" && file.traits.any(kOfFiles))
       throw OptionError("--part needs a file for " + file.option +
                         ", not - (stdin): the other shards read the same list");
   part->options = given.words_without(kReport | kAside);
@@ -122,7 +123,8 @@ class InspectArguments final : public Subcommand {
         .most_used = "--tensor --stats --values --slice --json",
         .groups =
             {{kOptions,
-              {{"--tensor", text("SEL", options_.tensors), "only these tensors: 0,2-5,-1"},
+              {{"--tensor", text("SEL", options_.tensors), "only these tensors: 0,2-5,-1",
+                sets("tensors")},
                {"--json", flag(options_.json), "print one JSON document", kReport},
                {"--manifest", flag(options_.manifest),
                 "print a manifest: JSON with the files, tensors and\n"
@@ -153,8 +155,8 @@ class InspectArguments final : public Subcommand {
                 choice<btf::PictureScale>(
                     options_.image.draw.scale,
                     {{"shared", btf::PictureScale::shared}, {"own", btf::PictureScale::own}}),
-                "one colour scale for all tiles (shared), or one for each", kAside, "",
-                "--image"}}},
+                "one colour scale for all tiles (shared), or one for each",
+                kAside | needs("--image")}}},
              {"Picture", picture_options(options_.image)},
              {kOptions,
               {{"--strides", flag(options_.strides),
@@ -192,7 +194,7 @@ class InspectArguments final : public Subcommand {
     if (options.manifest && (options.json || options.stats || options.html || options.strides ||
                              options.values || options.at))
       throw OptionError("--manifest can only be combined with --tensor and --input-spec");
-    options.open = spec_.finish("--input-spec");
+    options.open = spec_.finish();
     return options;
   }
 
@@ -214,7 +216,7 @@ class ValidateArguments final : public Subcommand {
                      {"--nan", flag(options_.checks.finite),
                       "report NaN and Inf elements as errors"},
                      {"--for", choice(options_.checks.recipient, btf::recipient_names()),
-                      "report data that this program cannot read as errors"},
+                      "report data that this program cannot read as errors", sets("recipient")},
                      {"--all", flag(options_.all), "print every finding, without a limit"},
                      {"--json", flag(options_.json), "print one JSON document", kReport},
                      files_from(options_.listed)}},
@@ -232,7 +234,7 @@ class ValidateArguments final : public Subcommand {
   Command finish(const GivenOptions& given, const GlobalOptions&) override {
     if (operands_.empty()) throw OptionError("missing operand FILE");
     options_.files = operands_;
-    options_.open = spec_.finish("--input-spec");
+    options_.open = spec_.finish();
     options_.open.listed = options_.listed;
     finish_part(given, operands_, options_.part);
     return options_;
@@ -253,8 +255,8 @@ class MergeArguments final : public Subcommand {
         .most_used = "--expect --summary --html --junit --json",
         .groups = {{kOptions,
                     {{"--expect", count(1, btf::kMaxShards, command_.expected),
-                      "fail unless there are N shards"}}},
-                   {"Report", report_options(command_.reports)},
+                      "fail unless there are N shards", sets("expected")}}},
+                   {"Report", report_options(command_)},
                    {"Report", {emit_option(command_.emit)}}},
         .footer =
             "Run every shard first, with --shard and --part. Then merge prints what a single "
@@ -269,9 +271,13 @@ class MergeArguments final : public Subcommand {
   }
 
  private:
-  Command finish(const GivenOptions&, const GlobalOptions&) override {
+  Command finish(const GivenOptions& given, const GlobalOptions&) override {
     if (operands_.empty()) throw OptionError("missing operand PART");
-    check_reports(command_.reports.junit, command_.reports.html);
+    check_reports(command_.junit, command_.html);
+    // What these two say holds for parts of every command.
+    for (const std::string& word : given.words_with(kReport))
+      if (word != "--sort=order" && word != "--json-schema=2")
+        command_.report_options.push_back(word.substr(0, word.find('=')));
     command_.parts = operands_;
     return command_;
   }

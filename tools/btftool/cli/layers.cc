@@ -68,18 +68,18 @@ btf::DType parse_accumulate(const std::string& option, const std::string& text) 
 std::vector<Option> name_options(LayersCommand& command) {
   return {
       {"--order", text("FILE", command.order),
-       "the names of GOLDEN in the order of execution, one a line", kReads},
+       "the names of GOLDEN in the order of execution, one a line", kReads | sets("order")},
       {"--graph", repeated("MODEL", command.layers, take_graph),
        "the ONNX model, which has the order of layers and their inputs;\n"
        "or the layer list of a TensorRT engine, which has the order,\n"
        "the fusions and the dtypes; may be given once for each",
-       kOfInput | kReadsSet},
+       kOfInput | kReadsSet | sets("graph")},
       {"--map", text("FILE", command.map),
        "which names belong together: FILE has lines ACTUAL<tab>GOLDEN\nor /REGEX/REPLACEMENT/",
-       kOfInput | kReads},
+       kOfInput | kReads | sets("map NameMap=FILE")},
       files_from(command.listed),
       {"--pairs", flag(command.pairs), "print the pairs of names instead of a report",
-       kOfInput | kAside, "--json --junit --html --all --part"},
+       kOfInput | kAside | excludes("--json --junit --html --all --part")},
   };
 }
 
@@ -102,12 +102,13 @@ std::vector<Option> judgement_options(LayersCommand& command) {
       {"--compute", repeated("[GLOB=]T", judge, take_compute),
        "the dtype in which ACTUAL was computed, if it is not that of the\n"
        "files; softmax*=fp32 applies to layers with such names; several\n"
-       "are separated by commas"},
+       "are separated by commas",
+       sets("judge.compute")},
       {"--baseline", text("SET", command.baseline),
        "dumps of a correct run in the precision of the device, which\nshow the error to expect",
        kOfInput | kReadsSet},
-      {"--isolated", flag(judge.isolated),
-       "each layer of ACTUAL was run with the inputs of GOLDEN"},
+      {"--isolated", flag(judge.isolated), "each layer of ACTUAL was run with the inputs of GOLDEN",
+       sets("judge.isolated")},
       {"--expect-output", text("SET", command.expected),
        "outputs of a run without dumping, which ACTUAL must reproduce", kOfInput | kReadsSet},
       {"--max-error", parsed("PART", judge.most_error, parse_fraction),
@@ -150,7 +151,12 @@ class LayersArguments final : public Subcommand {
                      {"--html", text("FILE", command_.html), "also write an HTML report",
                       kReport | kWrites}}},
                    part_options(command_.part),
-                   layers_specs(actual_spec_, golden_spec_)},
+                   specs_of_both(actual_spec_, golden_spec_,
+                                 "what raw files of ACTUAL hold: fp16:hwc8:1x3x224x224, or\n"
+                                 "fp16:hwc8 with the dims of GOLDEN. For JSON of trtexec: int64,\n"
+                                 "or ids*=int64 for outputs with such names. @engine.json is the\n"
+                                 "layer list of a TensorRT engine, for files named after its\n"
+                                 "tensors")},
         .footer =
             "Exit status: 0 nothing broke, 1 a layer broke or drifted, a dump is wrong or a tensor "
             "is\nmissing, 2 trouble, such as no pairs, or dumping changed the result.\n"
@@ -178,18 +184,12 @@ class LayersArguments final : public Subcommand {
     command.result_options = given.words_without(kReport | kAside);
     set_operands(command.from_json.has_value(), operands_, command.actual, command.golden);
     finish_part(given, operands_, command.part);
-    // --shape is for the side that has an engine.
-    if (names_engine(golden_spec_)) {
-      golden_spec_.shapes = actual_spec_.shapes;
-      if (!names_engine(actual_spec_)) actual_spec_.shapes.clear();
+    finish_specs(actual_spec_, golden_spec_, command);
+    for (auto [side, open] : {std::pair(&command.layers.actual, &command.open_actual),
+                              std::pair(&command.layers.golden, &command.open_golden)}) {
+      side->open.listed = command.listed;
+      *open = side->open;
     }
-    btf::SetDiffSide& actual = command.layers.actual;
-    btf::SetDiffSide& golden = command.layers.golden;
-    actual_spec_.finish_layers("--actual-spec", command.open_actual, actual.specs);
-    golden_spec_.finish_layers("--golden-spec", command.open_golden, golden.specs);
-    command.open_actual.listed = command.open_golden.listed = command.listed;
-    actual.open = command.open_actual;
-    golden.open = command.open_golden;
     command.layers.execution = global.execution();
     return command;
   }
@@ -294,7 +294,7 @@ class FitArguments final : public Subcommand {
     check_reports(std::nullopt, command_.html);
     if (const std::string error = emit_error(command_); !error.empty()) throw OptionError(error);
     finish_part(given, operands_, command_.part);
-    command_.open = spec_.finish("--input-spec");
+    command_.open = spec_.finish();
     command_.fit.execution = global.execution();
     return command_;
   }

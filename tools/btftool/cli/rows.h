@@ -24,33 +24,22 @@ struct RawSpecs {
   std::vector<std::string> shapes;  // NAME:DIMS for tensors of an engine
   std::optional<std::string> layout_in;
   std::optional<std::string> nvmedia;
+  std::string option;  // that `specs` come from
 
-  // `option` is the option that `specs` come from. Throws OptionError.
-  btf::OpenOptions finish(const std::string& option) const;
-  // The same where specs may leave out the dims: these become `rules`.
-  void finish_layers(const std::string& option, btf::OpenOptions& open,
-                     std::vector<SpecRule>& rules) const;
+  // Throws OptionError.
+  btf::OpenOptions finish() const;
 };
-
-// Returns true if one of the specs is the layer list of an engine.
-bool names_engine(const RawSpecs& words);
 
 // --input-spec, --shape, --layout-in, --nvmedia
 OptionGroup input_spec(RawSpecs& words);
 
-// For layers: --actual-spec, --golden-spec, and the others for --actual-spec
-OptionGroup layers_specs(RawSpecs& actual, RawSpecs& golden);
-
-// For diff, where specs may be for single files and leave out the dims.
-struct RawDiffSpecs {
-  std::vector<std::string> actual;
-  std::vector<std::string> golden;
-  RawSpecs reading;  // --layout-in, --nvmedia, --shape
-
-  // Throws OptionError.
-  void finish(DiffCommand& command) const;
-};
-OptionGroup diff_specs(RawDiffSpecs& words);
+// For layers and diff: --actual-spec, --golden-spec, and the others. `help` is that of
+// --actual-spec.
+OptionGroup specs_of_both(RawSpecs& actual, RawSpecs& golden, const char* help);
+// Specs may leave out the dims, and those of diff may be for single files: they become rules.
+// Throws OptionError.
+void finish_specs(RawSpecs actual, RawSpecs golden, LayersCommand& command);
+void finish_specs(RawSpecs actual, RawSpecs golden, DiffCommand& command);
 
 // --dequantize, --block, --actual-scale and --golden-scale
 struct ScaleTargets {
@@ -68,7 +57,7 @@ Option fsync_option(bool& sync);
 Option output_option(std::optional<std::string>& output);
 
 // The reports that merge has too.
-std::vector<Option> report_options(DiffCommand& command);
+std::vector<Option> report_options(ReportWords& reports);
 
 // The options for pictures, which inspect has too.
 std::vector<Option> picture_options(PictureCommand& command);

@@ -1,7 +1,6 @@
 #include "cli/support.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -25,24 +24,6 @@ void resolve_output(std::string& output, const std::string& input,
   if (!path) throw OptionError(path.error().text());
   output = *std::move(path);
   if (!compression && btf::compressed_by_name(output)) compression = btf::kDefaultCompression;
-}
-
-std::uint64_t parse_memory(const std::string& text) {
-  constexpr std::uint64_t kMin = 16U << 20;
-  std::string bytes = text;
-  std::uint64_t value = 0;
-  try {
-    CLI::AsSizeValue(false)(bytes);
-    if (text.find('-') == std::string::npos) value = std::stoull(bytes);
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception&) {
-    value = 0;
-  }
-  if (value < kMin)
-    throw OptionError("--max-memory takes a size of 16M or more, such as 256M or 1G, not '" + text +
-                      "'");
-  return value;
 }
 
 void check_reports(const std::optional<std::string>& junit,
@@ -80,71 +61,6 @@ std::vector<std::string> read_lines(const std::string& option, const std::string
 
 namespace {
 
-struct OptionName {
-  std::string_view member;
-  std::string_view option;
-  std::string_view command{};  // if empty, all commands without a row of their own
-};
-
-// Members of ConvertOptions, DiffOptions, SetDiffOptions, ReportOptions, LayerOptions and
-// OpenOptions. A plain `spec` is that of OpenOptions.
-constexpr auto kOptionNames = std::to_array<OptionName>({
-    {"spec", "--input-spec"},
-    {"spec", "--actual-spec or --golden-spec", "diff"},
-    {"spec", "--actual-spec or --golden-spec", "layers"},
-    {"named_specs", "--input-spec"},
-    {"named_specs", "--actual-spec or --golden-spec", "diff"},
-    {"named_specs", "--actual-spec or --golden-spec", "layers"},
-    {"tensors", "--tensor"},
-    {"ConvertOptions::spec", "--output-spec"},
-    {"as_uint", "--as-uint"},
-    {"compression", "--compress"},
-    {"drop_names", "--names drop"},
-    {"dtype", "--dtype"},
-    {"Slice", "convert --slice"},
-    {"layout", "--layout"},
-    {"names", "--names"},
-    {"plain", "--plain"},
-    {"quantization.automatic", "--scale auto"},
-    {"quantization.axis", "--scale-axis"},
-    {"quantization.block", "--block-scale"},
-    {"quantization.dequantize", "--dequantize"},
-    {"quantization.find_zero_point", "--zero-point auto"},
-    {"quantization.scale", "--scale"},
-    {"quantization.zero_point", "--zero-point"},
-    {"recipient", "--for"},
-    {"scale_blocks", "--block"},
-    {"shapes", "--shape"},
-    {"shuffle", "--shuffle"},
-    {"where_possible", "--where-possible"},
-    {"actual_scale", "--actual-scale"},
-    {"actual_scale.axis", "--actual-scale DIM:S,Z/S,Z/..."},
-    {"codes", "--codes"},
-    {"dequantize", "--dequantize"},
-    {"gates.max_mismatch", "--max-mismatch"},
-    {"golden_scale", "--golden-scale"},
-    {"tolerance.atol", "--atol"},
-    {"tolerance.rtol", "--rtol"},
-    {"tolerance.ulp", "--ulp"},
-    {"pair_by", "--pair-by"},
-    {"text.all", "--all"},
-    {"judge.isolated", "--isolated"},
-    {"graph", "--graph"},
-    {"NameMap", "--map FILE"},
-    {"actual.specs", "--actual-spec"},
-    {"golden.specs", "--golden-spec"},
-    {"pairs", "--pair"},
-    {"include", "--include"},
-    {"exclude", "--exclude"},
-    {"heatmap_axes", "--heatmap"},
-    {"judge.compute", "--compute"},
-    {"map", "--map"},
-    {"expected", "--expect", "merge"},
-    {"resume", "--resume"},
-    {"shard_by", "--shard-by"},
-    {"order", "--order"},
-});
-
 // Returns true if the backticks at `open` and `close` quote a word of the message. Others are part
 // of the name of a file or tensor.
 bool quotes_member(std::string_view text, std::size_t open, std::size_t close) {
@@ -155,25 +71,34 @@ bool quotes_member(std::string_view text, std::size_t open, std::size_t close) {
 
 }  // namespace
 
-std::string_view OptionNames::option(std::string_view member) const {
-  std::string_view found;
-  for (const OptionName& row : kOptionNames)
-    if (row.member == member && (row.command == command_ || (row.command.empty() && found.empty())))
-      found = row.option;
-  return found;
+void OptionNames::add(const CommandTable& table) {
+  std::map<std::string, std::string> own;
+  for (const OptionGroup& group : table.groups)
+    for (const Option& option : group.options)
+      for (std::string_view word : words_of(option.traits.sets)) {
+        std::string text = option.name();
+        if (const std::size_t mark = word.find('='); mark != word.npos) {
+          text += " " + std::string(word.substr(mark + 1));
+          word = word.substr(0, mark);
+        }
+        if (const std::size_t mark = word.find(':'); word.substr(0, mark) == table.name) {
+          text = table.name + " " + text;
+          word.remove_prefix(mark + 1);
+        }
+        std::string& name = own[std::string(word)];
+        name += (name.empty() ? "" : " or ") + text;
+      }
+  options_.insert(own.begin(), own.end());  // what is there already stays
 }
 
 std::string OptionNames::translate(std::string text) const {
   for (std::size_t open = text.find('`'); open != text.npos; open = text.find('`', open + 1)) {
     const std::size_t close = text.find('`', open + 1);
     if (close == text.npos) break;
-    const std::string_view found =
-        quotes_member(text, open, close)
-            ? option(std::string_view(text).substr(open + 1, close - open - 1))
-            : std::string_view();
-    if (found.empty()) continue;
-    text.replace(open, close + 1 - open, found);
-    open += found.size() - 1;
+    const auto found = options_.find(std::string_view(text).substr(open + 1, close - open - 1));
+    if (found == options_.end() || !quotes_member(text, open, close)) continue;
+    text.replace(open, close + 1 - open, found->second);
+    open += found->second.size() - 1;
   }
   return text;
 }

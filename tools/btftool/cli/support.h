@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,16 +46,16 @@ void set_operands(bool from_json, const std::vector<std::string>& operands, std:
 // name of `input`. Sets `compression` to the default if it is unset and the extension asks for it.
 void resolve_output(std::string& output, const std::string& input, std::optional<int>& compression);
 
-// Returns the bytes of "256M", "1GiB" or "67108864".
-std::uint64_t parse_memory(const std::string& text);
-
 // Replaces names of the library's options by those of the command line. The library's messages have
 // them in backticks: "`quantization.axis` goes with `quantization.automatic`".
 class OptionNames {
  public:
-  explicit OptionNames(std::string_view command) : command_(command) {}
+  // The members that options set, by the tables. A member that none of a command's own options sets
+  // has the name of another command's.
+  OptionNames() = default;
+  void add(const CommandTable& table);
 
-  // Leaves names in backticks that are not in the table as they are.
+  // Leaves names in backticks that are not in the tables as they are.
   std::string translate(std::string text) const;
   btf::Error translate(btf::Error error) const;
   btf::Finding translate(btf::Finding finding) const;
@@ -61,9 +63,7 @@ class OptionNames {
   btf::LayerReport translate(btf::LayerReport report) const;
 
  private:
-  std::string_view option(std::string_view member) const;
-
-  std::string command_;
+  std::map<std::string, std::string, std::less<>> options_;  // by member
 };
 
 enum class When : std::uint8_t { automatic, always, never };
@@ -142,7 +142,25 @@ struct ConvertCommand {
   std::optional<PartOptions> part;
 };
 
-struct DiffCommand {
+// A list of layers or of scales in the form that another tool reads, and the file to write it to.
+struct FitListFile {
+  btf::FitListForm form{};
+  std::string path;
+};
+
+// The reports of diff, layers and fit, each of which has some of these; merge makes all of them.
+struct ReportWords {
+  bool json = false;
+  btf::JsonSchema json_schema = btf::JsonSchema::sets;
+  bool summary = false;
+  btf::DiffSort sort = btf::DiffSort::order;
+  bool all = false;
+  std::optional<std::string> junit;
+  std::optional<std::string> html;
+  std::vector<FitListFile> emit;
+};
+
+struct DiffCommand : ReportWords {
   std::string actual;
   std::string golden;
   btf::OpenOptions open_actual;
@@ -158,13 +176,6 @@ struct DiffCommand {
   std::vector<TensorTolerance> tensor_tolerances;  // the last one that matches a tensor applies
   std::vector<std::string> include;                // globs for files in directories
   std::vector<std::string> exclude;
-  bool json = false;
-  btf::JsonSchema json_schema = btf::JsonSchema::sets;
-  bool summary = false;
-  btf::DiffSort sort = btf::DiffSort::order;
-  bool all = false;
-  std::optional<std::string> junit;
-  std::optional<std::string> html;
   PictureCommand image;
   btf::DiffOptions diff;                        // applies to every pair of files
   std::shared_ptr<const btf::FileList> listed;  // files of the directories; all if unset
@@ -179,17 +190,10 @@ struct DiffCommand {
   std::vector<std::string> comparison_options;  // everything that the result depends on
 };
 
-// A list of layers or of scales in the form that another tool reads, and the file to write it to.
-struct FitListFile {
-  btf::FitListForm form{};
-  std::string path;
-};
-
-struct MergeCommand {
+struct MergeCommand : ReportWords {
   std::vector<std::string> parts;
-  std::optional<std::uint64_t> expected;  // number of shards
-  DiffCommand reports;                    // only the options about reports are set
-  std::vector<FitListFile> emit;          // for parts of fit
+  std::optional<std::uint64_t> expected;    // number of shards
+  std::vector<std::string> report_options;  // names of those for reports that were given
 };
 
 struct ValidateOptions {
@@ -211,7 +215,7 @@ struct RepairCommand {
   btf::RepairOptions repair;
 };
 
-struct LayersCommand {
+struct LayersCommand : ReportWords {
   std::string actual;
   std::string golden;
   btf::OpenOptions open_actual;
@@ -221,11 +225,7 @@ struct LayersCommand {
   std::optional<std::string> order;
   std::optional<std::string> baseline;
   std::optional<std::string> expected;
-  bool pairs = false;  // print the pairs of names instead of a report
-  bool all = false;
-  bool json = false;
-  std::optional<std::string> junit;
-  std::optional<std::string> html;
+  bool pairs = false;                        // print the pairs of names instead of a report
   std::vector<std::string> reading_options;  // how files are read, as given; values are words apart
   std::vector<std::string> result_options;   // all that the result depends on, as given
   btf::LayerOptions layers;
@@ -233,15 +233,11 @@ struct LayersCommand {
   std::optional<PartOptions> part;
 };
 
-struct FitCommand {
+struct FitCommand : ReportWords {
   std::vector<std::string> dumps;
   btf::OpenOptions open;
   btf::FitOptions fit;
-  bool all = false;
-  bool json = false;
-  std::optional<std::string> html;
   std::vector<std::string> result_options;  // options that the result depends on, as given
-  std::vector<FitListFile> emit;
   std::optional<PartOptions> part;
 };
 
@@ -269,7 +265,8 @@ struct Invocation {
   GlobalOptions global;
   Command command;
   OptionNames names;
-  std::vector<NamedFile> files;  // that options name
+  std::vector<NamedFile> files;             // that options name
+  std::vector<std::string> report_options;  // names of those that the command has, given or not
 };
 
 }  // namespace btftool

@@ -45,12 +45,12 @@ class RunFiles {
   void named(std::span<const NamedFile> files) {
     for (const auto& [option, path, traits] : files) {
       const std::string name = option + " " + path;
-      if ((traits & kWrites) != 0) written_.push_back({name, path});
-      if ((traits & kWritesPart) != 0)
+      if (traits.any(kWrites)) written_.push_back({name, path});
+      if (traits.any(kWritesPart))
         for (const char* const suffix : {"", ".partial", ".partial-new"})
           written_.push_back({name + suffix, path + suffix});
-      if ((traits & (kReads | kReadsSet)) != 0) files_.push_back({name, path});
-      if ((traits & kReadsSet) != 0) reads_set(path, {});
+      if (traits.any(kReads | kReadsSet)) files_.push_back({name, path});
+      if (traits.any(kReadsSet)) reads_set(path, {});
     }
   }
   void writes_output(const std::string& path) {

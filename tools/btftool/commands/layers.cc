@@ -143,26 +143,27 @@ btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand
 }
 
 // Fails if an option was given that needs elements.
-btf::Status check_for_statistics(const LayersCommand& command, const std::string& path) {
+btf::Status check_for_statistics(const Context& context, const LayersCommand& command,
+                                 const std::string& path) {
   const btf::LayerOptions& options = command.layers;
   const bool scaled = options.dequantize || options.actual_scale || options.golden_scale;
-  const char* const option = command.part                              ? "--shard"
-                             : command.baseline                        ? "--baseline"
-                             : command.expected                        ? "--expect-output"
-                             : command.listed                          ? "--files-from"
-                             : scaled || !options.scale_blocks.empty() ? "an option on scales"
-                             : options.judge.most_own_error            ? "--max-own-error"
-                                                                       : nullptr;
-  if (option == nullptr) return {};
-  return std::unexpected(
-      btf::Error{btf::ErrorCode::invalid_argument,
-                 "holds only statistics, but " + std::string(option) + " needs elements"}
-          .in_file(path));
+  std::string option = command.part                              ? "--shard"
+                       : command.baseline                        ? "--baseline"
+                       : command.expected                        ? "--expect-output"
+                       : scaled || !options.scale_blocks.empty() ? "an option on scales"
+                       : options.judge.most_own_error            ? "--max-own-error"
+                                                                 : "";
+  for (const NamedFile& file : context.files)
+    if (option.empty() && file.traits.any(kOfFiles)) option = file.option;
+  if (option.empty()) return {};
+  return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument,
+                                    "holds only statistics, but " + option + " needs elements"}
+                             .in_file(path));
 }
 
 btf::Result<btf::LayerRun> compare_statistics(const Context& context, const LayersCommand& command,
                                               const StatisticsPair& dumps) {
-  BTF_TRY(check_for_statistics(command,
+  BTF_TRY(check_for_statistics(context, command,
                                (dumps.actual.has_elements ? dumps.golden : dumps.actual).path));
   btf::LayerOptions options = command.layers;
   BTF_TRY(read_names(context, command, options));

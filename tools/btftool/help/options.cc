@@ -155,10 +155,11 @@ bool GivenOptions::has(std::string_view option) const {
                              [&](const Given& given) { return given.option->name() == option; });
 }
 
-const Option* GivenOptions::first_with(unsigned traits) const {
+std::vector<const Option*> GivenOptions::all_with(Traits traits) const {
+  std::vector<const Option*> options;
   for (const Given& given : given_)
-    if ((given.option->traits & traits) != 0) return given.option;
-  return nullptr;
+    if (given.option->traits.any(traits)) options.push_back(given.option);
+  return options;
 }
 
 std::vector<std::pair<std::string, std::string>> GivenOptions::in_order(
@@ -183,21 +184,21 @@ std::vector<std::string> GivenOptions::words(Which which) const {
   return words;
 }
 
-std::vector<std::string> GivenOptions::words_with(unsigned traits) const {
-  return words([traits](unsigned own) { return (own & traits) != 0; });
+std::vector<std::string> GivenOptions::words_with(Traits traits) const {
+  return words([traits](Traits own) { return own.any(traits); });
 }
 
-std::vector<std::string> GivenOptions::words_without(unsigned traits) const {
-  return words([traits](unsigned own) { return (own & traits) == 0; });
+std::vector<std::string> GivenOptions::words_without(Traits traits) const {
+  return words([traits](Traits own) { return !own.any(traits); });
 }
 
 std::vector<NamedFile> GivenOptions::files() const {
   std::vector<NamedFile> files;
   for (const Given& given : given_) {
-    const unsigned traits = given.option->traits;
+    const Traits traits = given.option->traits;
     const Value& value = given.option->value;
     // Words such as those of "keep|drop|FILE" are no files.
-    if ((traits & (kReads | kReadsSet | kWrites | kWritesPart)) != 0 &&
+    if (traits.any(kReads | kReadsSet | kWrites | kWritesPart) &&
         !("|" + value.type).contains("|" + given.value + "|"))
       files.push_back({given.option->name(), given.value, traits});
   }
@@ -208,16 +209,16 @@ void GivenOptions::check() const {
   const auto refuse = [](const std::string& one, std::string_view other) {
     throw OptionError(one + " and " + std::string(other) + " cannot be combined");
   };
-  const Option* const saved = first_with(kSaved);
-  const Option* const input = first_with(kOfInput);
-  if (saved != nullptr && input != nullptr) refuse(saved->name(), input->name());
+  const auto saved = all_with(kSaved);
+  const auto input = all_with(kOfInput);
+  if (!saved.empty() && !input.empty()) refuse(saved.front()->name(), input.front()->name());
   for (const Given& given : given_) {
     const std::string name = given.option->name();
-    for (const std::string_view other : words_of(given.option->excludes))
+    for (const std::string_view other : words_of(given.option->traits.excludes))
       if (has(other)) refuse(name, other);
   }
   for (const Given& given : given_) {
-    const std::string_view needs = given.option->needs;
+    const std::string_view needs = given.option->traits.needs;
     if (!needs.empty() && !has(needs.substr(0, needs.find_first_of(" :"))))
       throw OptionError(given.option->name() + " needs " + std::string(needs));
   }

@@ -56,27 +56,45 @@ struct Value {
   std::string_view characters{};
 };
 
-// What an option has to do with. Without any of these the result of the command depends on it.
-enum OptionTraits : unsigned {
-  kOfPair = 1U << 0,    // how two tensors are compared; a command for one pair of tensors needs it
-  kOfFiles = 1U << 1,   // which files of directories are taken
-  kReport = 1U << 2,    // what is printed or written of a result. With --part, merge has it instead
-  kAside = 1U << 3,     // no result depends on it, but it is no report either
-  kOfInput = 1U << 4,   // about the operands: it does not go with a report that is judged again
-  kSaved = 1U << 5,     // names such a report
-  kReads = 1U << 6,     // names a file that is read
-  kReadsSet = 1U << 7,  // names files of tensors that are read
-  kWrites = 1U << 8,    // names a file that is written
-  kWritesPart = 1U << 9,  // names the part of a shard, which has other names until it is complete
+// What an option has to do with, combined by '|'. Without kReport and kAside the result of the
+// command depends on it.
+struct Traits {
+  unsigned bits = 0;
+  std::string_view excludes{};  // options that it cannot be combined with: "--json --all"
+  std::string_view needs{};     // the option it is useless without, and why: "--image"
+  std::string_view sets{};      // what the library's messages call it: "as_uint"
+
+  constexpr bool any(Traits of) const { return (bits & of.bits) != 0; }
+
+  friend constexpr Traits operator|(Traits a, Traits b) {
+    const auto one = [](std::string_view x, std::string_view y) { return x.empty() ? y : x; };
+    return {a.bits | b.bits, one(a.excludes, b.excludes), one(a.needs, b.needs),
+            one(a.sets, b.sets)};
+  }
 };
+
+inline constexpr Traits kOfPair{1U << 0};   // how two tensors are compared: repeated for a pair
+inline constexpr Traits kOfFiles{1U << 1};  // which files of directories are taken
+inline constexpr Traits kReport{1U << 2};  // what is printed of a result; --part leaves it to merge
+inline constexpr Traits kAside{1U << 3};   // no result depends on it, but it is no report either
+inline constexpr Traits kOfInput{1U << 4};  // about operands: not for a report that is judged again
+inline constexpr Traits kSaved{1U << 5};    // names such a report
+inline constexpr Traits kReads{1U << 6};    // names a file that is read
+inline constexpr Traits kReadsSet{1U << 7};    // names files of tensors that are read
+inline constexpr Traits kWrites{1U << 8};      // names a file that is written
+inline constexpr Traits kWritesPart{1U << 9};  // one with other names until it is complete
+
+constexpr Traits excludes(std::string_view options) { return {.excludes = options}; }
+constexpr Traits needs(std::string_view option) { return {.needs = option}; }
+// Names of members separated by spaces; after '=' what else is on the command line: "scale" is
+// --scale, "automatic=auto" is --scale auto. "convert:Slice" is "convert --slice".
+constexpr Traits sets(std::string_view members) { return {.sets = members}; }
 
 struct Option {
   std::string names;  // "-f,--force"; with '!', what sets a flag to false: "!--no-hints"
   Value value;
   std::string help;
-  unsigned traits = 0;
-  std::string_view excludes{};  // options that it cannot be combined with: "--json --all"
-  std::string_view needs{};     // the option it is useless without, and why: "--image"
+  Traits traits{};
 
   // The name in messages and printed commands.
   std::string name() const;
@@ -200,7 +218,7 @@ void declare(CLI::App& app, std::span<const OptionGroup> groups);
 struct NamedFile {
   std::string option;
   std::string path;
-  unsigned traits = 0;  // of the option: kReads, kReadsSet or kWrites, and others
+  Traits traits{};  // of the option
 };
 
 // The options of a command as they were given.
@@ -209,17 +227,17 @@ class GivenOptions {
   GivenOptions(const CLI::App& app, std::span<const OptionGroup> groups);
 
   bool has(std::string_view option) const;
-  // The first of `options` that was given, or nullptr.
-  const Option* first_with(unsigned traits) const;
+  // The options with one of these traits that were given, in the order of the table.
+  std::vector<const Option*> all_with(Traits traits) const;
   // All values of options in a group, in the order of the command line, with the option's name.
   std::vector<std::pair<std::string, std::string>> in_order(std::string_view group) const;
 
   // The options with one of these traits, as words such as "--rtol=1e-3". Options are in the order
   // of the table, and values of an option in the order of the command line, so that command lines
   // with the same meaning give the same list.
-  std::vector<std::string> words_with(unsigned traits) const;
+  std::vector<std::string> words_with(Traits traits) const;
   // Those with none of these traits.
-  std::vector<std::string> words_without(unsigned traits) const;
+  std::vector<std::string> words_without(Traits traits) const;
   std::vector<NamedFile> files() const;
 
   // Throws OptionError if options are combined that exclude each other, or one lacks another.

@@ -46,9 +46,18 @@ bool is_plain(std::string_view name) {
          name.find_first_not_of("0123456789-") != name.npos;
 }
 
+// Options of the commands that are printed.
+constexpr std::string_view kInclude = "--include=";
+constexpr const char* kReshape = "--reshape=actual";
+constexpr const char* kSqueeze = "--squeeze";
+std::string tensor_option(const std::string& selection) { return "--tensor=" + selection; }
+std::string pair_option(const std::string& actual, const std::string& golden) {
+  return "--pair=" + actual + ":" + golden;
+}
+
 // Returns the option that selects this pair by its names, or an empty string if none can.
 std::string by_name(const btf::DiffTensor& actual, const btf::DiffTensor& golden) {
-  if (is_plain(golden.name) && actual.name == golden.name) return "--tensor=" + golden.name;
+  if (is_plain(golden.name) && actual.name == golden.name) return tensor_option(golden.name);
   if (actual.name.empty() || golden.name.empty() ||
       (actual.name + golden.name).find_first_of(",:") != std::string::npos)
     return {};
@@ -56,7 +65,7 @@ std::string by_name(const btf::DiffTensor& actual, const btf::DiffTensor& golden
     const bool number = name.find_first_not_of("0123456789-") == name.npos;
     return (number || name.starts_with('@') ? "@" : "") + name;
   };
-  return "--pair=" + named(actual.name) + ":" + named(golden.name);
+  return pair_option(named(actual.name), named(golden.name));
 }
 
 bool by_globs(const std::vector<SpecRule>& rules) {
@@ -97,7 +106,7 @@ std::string by_file(const DiffCommand& command, const btf::FilePair& pair) {
   for (const char c : stem(golden))
     glob +=
         std::string(std::string_view("*?[]\\").find(c) == std::string_view::npos ? "" : "\\") + c;
-  return "--include=" + glob + (stem(golden) == golden ? "" : ".*");
+  return std::string(kInclude) + glob + (stem(golden) == golden ? "" : ".*");
 }
 
 // Returns true if the option applies to this pair. --permute without a tensor of its rank, and
@@ -125,12 +134,13 @@ std::string compare_again(const DiffCommand& command, bool directories, const bt
   const bool whole = directories && (command.diff.dequantize || by_globs(command.actual_specs) ||
                                      by_globs(command.golden_specs));
   if (!whole) {
-    words.push_back(fmt::format("--pair={}:{}", diff.actual->index, diff.golden->index));
+    words.push_back(
+        pair_option(std::to_string(diff.actual->index), std::to_string(diff.golden->index)));
     return command_line("diff", words, std::vector{pair.actual, pair.golden});
   }
   std::string file = by_file(command, pair);
   for (const std::string& given : command.file_options)
-    if (file.empty() || !given.starts_with("--include=")) words.push_back(given);
+    if (file.empty() || !given.starts_with(kInclude)) words.push_back(given);
   if (!file.empty()) words.push_back(std::move(file));
   std::string tensor = by_name(*diff.actual, *diff.golden);
   if (tensor.empty()) return {};
@@ -144,20 +154,20 @@ std::vector<std::string> equalizing_options(const DiffCommand& command,
   if (diff.result != btf::DiffResult::shape || diff.hints.empty()) return {};
   if (command.diff.permute || command.diff.squeeze || command.diff.reshape_actual) return {};
   std::string_view edit = diff.hints.front().evidence;
-  if (edit.starts_with(btf::kGivenGoldensDims)) return {"--reshape=actual"};
+  if (edit.starts_with(btf::kGivenGoldensDims)) return {kReshape};
   if (!edit.starts_with(btf::kEqualAfter)) return {};
   edit.remove_prefix(btf::kEqualAfter.size());
   edit = edit.substr(0, edit.find(", but for noise"));
   edit = edit.substr(0, edit.find(", then actual"));
-  if (edit == "squeeze") return {"--squeeze"};
-  if (edit == "reshape") return {"--reshape=actual"};
+  if (edit == "squeeze") return {kSqueeze};
+  if (edit == "reshape") return {kReshape};
   constexpr std::string_view kSqueezed = " and squeeze";
   const bool squeezed = edit.ends_with(kSqueezed);
   if (squeezed) edit.remove_suffix(kSqueezed.size());
   std::string option = "--" + std::string(edit);
   std::ranges::replace(option, ' ', '=');
   std::vector<std::string> options{std::move(option)};
-  if (squeezed) options.emplace_back("--squeeze");
+  if (squeezed) options.emplace_back(kSqueeze);
   return options;
 }
 
@@ -173,7 +183,7 @@ std::string list_both(const DiffCommand& command, const btf::FilePair& pair,
     return {};
   std::vector<std::string> words;
   if (diff.actual && diff.golden && diff.actual->index == diff.golden->index)
-    words.push_back(fmt::format("--tensor={}", diff.actual->index));
+    words.push_back(tensor_option(std::to_string(diff.actual->index)));
   std::vector<std::string> files{pair.actual};
   if (pair.golden != pair.actual) files.push_back(pair.golden);
   return command_line("inspect", words, files);
