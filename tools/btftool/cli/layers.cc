@@ -243,7 +243,7 @@ Option emit_option(std::vector<FitListFile>& lists) {
           "another tool reads: autocast, onnxconverter, trtexec,\n"
           "polygraphy, or names, one a line; for a dtype with scales:\n"
           "scales, as JSON",
-          kReport | kWrites};
+          kReport};
 }
 
 namespace {

@@ -53,6 +53,10 @@ class RunFiles {
       if (traits.any(kReadsSet)) reads_set(path, {});
     }
   }
+  // The parser keeps only the last of several values of such an option, so they are taken from here.
+  void writes_lists(const std::vector<FitListFile>& lists) {
+    for (const FitListFile& list : lists) written_.push_back({"--emit " + list.path, list.path});
+  }
   void writes_output(const std::string& path) {
     written_.push_back({"the output " + path, path, true});
   }
@@ -211,9 +215,11 @@ struct Gather {
   }
   void operator()(const FitCommand& fit) const {
     for (const std::string& path : fit.dumps) files.reads_operand(path, fit.open);
+    files.writes_lists(fit.emit);
   }
   void operator()(const MergeCommand& merge) const {
     for (const std::string& path : merge.parts) files.reads_operand(path);
+    files.writes_lists(merge.emit);
   }
   void operator()(const CompletionOptions& completion) const {
     for (const std::string& path : completion.files) files.reads_operand(path);

@@ -142,8 +142,6 @@ GivenOptions::GivenOptions(const CLI::App& app, std::span<const OptionGroup> gro
     const std::size_t at = counts[parsed]++;
     const auto found = rows.find(parsed->get_name());
     if (!parsed->nonpositional() || found == rows.end() || at >= parsed->results().size()) continue;
-    // Of two words the second is the file.
-    if (found->second.option->value.kind == Value::Kind::pair && at % 2 == 0) continue;
     Given& given = given_.emplace_back(found->second);
     given.value = parsed->results()[at];
   }
