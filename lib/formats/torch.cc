@@ -59,7 +59,8 @@ Result<bool> recognizes_torch(const ByteSource& source, const OpenRequest& reque
   BTF_ASSIGN(const bool zip, ZipDirectory::recognizes(source));
   if (!zip) return false;
   const auto directory = ZipDirectory::read(source);
-  // Errors in other zip files are reported by their readers.
+  // Errors in other zip files are reported by their readers; one of the system may not come again.
+  if (!directory && is_system_error(directory.error())) return std::unexpected(directory.error());
   if (!directory) return false;
   return std::ranges::any_of(directory->members(), [&](const ZipMember& member) {
     return directory->name(member).ends_with(kTorchPickleMember);

@@ -18,6 +18,7 @@
 
 #include "btf/part.h"
 #include "btf/try.h"
+#include "core/errors.h"
 #include "core/finding_table.h"
 #include "formats/io/output.h"
 #include "report/diff/names.h"
@@ -307,12 +308,15 @@ struct PartWriter::State {
                               });
   }
 
-  // Items of an earlier run whose files are unchanged.
-  std::map<std::uint64_t, ResumedItem> items_of(const std::string& from, const PartHead& head) {
+  // Items of an earlier run whose files are unchanged. None of a damaged part; an error of the
+  // system is returned.
+  Result<std::map<std::uint64_t, ResumedItem>> items_of(const std::string& from,
+                                                        const PartHead& head) {
     std::map<std::uint64_t, ResumedItem> items;
     const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
       items[*shards::number_of(text)] = {.line = std::string(text)};
     });
+    if (!part && is_system_error(part.error())) return std::unexpected(part.error());
     if (part && part->tail && part->tail->digest != part->digest) items.clear();
     if (part && !same_plan(part->head, head)) {
       note = from + " belongs to another plan, and was started again";
@@ -349,7 +353,8 @@ Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& h
     if (!resume) continue;
     BTF_ASSIGN(const auto there, FileState::of(from));
     if (!there) continue;
-    kept.merge(state->items_of(from, head));
+    BTF_ASSIGN(auto items, state->items_of(from, head));
+    kept.merge(items);
   }
   if (!kept.empty()) state->note.clear();
   BTF_TRY(state->begin(head, std::move(kept)));

@@ -180,7 +180,8 @@ std::vector<Scenario> of_each_kind() {
   const std::string golden = "../in/layers/golden.npz";
   const std::string graph = "../in/layers/weights.onnx";
   add("diff-gguf", {"diff", "../in/blocks.gguf", "../in/blocks.gguf"});
-  add("diff-sharded", {"diff", "--json", "../in/sharded", "../in/whole.safetensors"});
+  add("diff-sharded",
+      {"diff", "--json", "../in/sharded", "../in/sharded/model.safetensors.index.json"});
   add("diff-torch", {"diff", "../in/msprobe/row", "../in/msprobe/golden"});
   add("diff-statistics", {"diff", "../in/checksums/row", "../in/checksums/golden"});
   add("diff-dequantise",
