@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -75,6 +76,13 @@ class Comparison final : public btf::SetDiffSink {
   btf::Result<std::optional<int>> run_if_paired() {
     only_if_paired_ = true;
     auto exit_code = run();
+    // Of files that the system did not let it read, nothing is known.
+    for (const btf::TensorSet* const set : {&sets_.actual, &sets_.golden})
+      for (std::uint64_t i = 0; unpaired_ && i < set->member_count(); ++i)
+        if (const btf::Error* const error = set->trouble(i);
+            error != nullptr && error->system != 0 && error->system != ENOENT &&
+            error->system != EACCES && error->system != ELOOP)
+          return std::unexpected(*error);
     if (unpaired_) return std::nullopt;
     if (!exit_code) return std::unexpected(exit_code.error());
     return *exit_code;
