@@ -1,8 +1,10 @@
 #include "fit/dump_measures.h"
 
 #include <algorithm>
+#include <span>
 
 #include "btf/try.h"
+#include "core/numbers.h"
 #include "fit/node_effects.h"
 #include "network/operators/table.h"
 
@@ -117,6 +119,8 @@ void find_exact_by_chance(const network::Network& network, const NarrowType& typ
   }
 }
 
+constexpr std::size_t kNodesTogether = 16;  // on threads
+
 // Results within the type's range may become Inf because their inputs do. Measures what the nodes
 // that follow make of that.
 void follow_infinite(const network::Network& network, const Dump& dump, const NarrowType& type,
@@ -144,6 +148,26 @@ void follow_infinite(const network::Network& network, const Dump& dump, const Na
 }
 
 }  // namespace
+
+NodeWork::NodeWork(const Dump& dump) {
+  const Checked more = checked_mul(dump.bytes() / sizeof(float), kWorkPerDumped);
+  left_ = checked_add(kWorkOfNodes, more.value_or(UINT64_MAX)).value_or(UINT64_MAX);
+}
+
+bool NodeWork::take(std::uint64_t work) {
+  used_up_ = used_up_ || work > left_;
+  left_ -= std::min(left_, work);
+  return !used_up_;
+}
+
+NodeMeasure left_out(const network::Network& network, std::uint32_t node) {
+  const network::Node& own = network.nodes()[node];
+  const auto* const row = network::find_operator(own.op, own.domain, network.version(own.domain));
+  return {.passing = row != nullptr ? row->passing : ErrorPropagation::unknown,
+          .trouble = kWorkUsedUp,
+          .inputs = {},
+          .with_infinite = {}};
+}
 
 ValueNoise measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
                          std::uint32_t which, const Execution& execution) {
@@ -173,10 +197,20 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
   }));
   find_exact_by_chance(network, type, measures.values);
   const NodeContext context{network, dump, type, measures.values};
-  BTF_TRY(for_each_piece(execution, measures.nodes.size(), [&](std::uint64_t i) -> Status {
-    measures.nodes[i] = measure_node(context, static_cast<std::uint32_t>(i));
-    return {};
-  }));
+  NodeWork work(dump);
+  for (std::size_t first = 0; first < measures.nodes.size(); first += kNodesTogether) {
+    const std::span<NodeMeasure> some =
+        std::span(measures.nodes)
+            .subspan(first, std::min(kNodesTogether, measures.nodes.size() - first));
+    if (!work.used_up())
+      BTF_TRY(for_each_piece(execution, some.size(), [&](std::uint64_t i) -> Status {
+        some[i] = measure_node(context, static_cast<std::uint32_t>(first + i));
+        return {};
+      }));
+    for (std::size_t i = 0; i < some.size(); ++i)
+      if (!work.take(some[i].work))
+        some[i] = left_out(network, static_cast<std::uint32_t>(first + i));
+  }
   follow_infinite(network, dump, type, measures);
   return measures;
 }
@@ -188,8 +222,12 @@ DumpMeasures assemble_measures(const network::Network& network, const Dump& dump
     if (!value.trouble.empty()) dump.note({ErrorCode::io, value.trouble});
   find_exact_by_chance(network, type, measures.values);
   const NodeContext context{network, dump, type, measures.values};
-  for (std::uint32_t node = 0; node < pieces.nodes.size(); ++node)
-    measures.nodes.push_back(resolve_variants(context, node, pieces.nodes[node]));
+  NodeWork work(dump);
+  for (std::uint32_t node = 0; node < pieces.nodes.size(); ++node) {
+    const bool taken = work.take(pieces.nodes[node].plain.work);
+    measures.nodes.push_back(taken ? resolve_variants(context, node, pieces.nodes[node])
+                                   : left_out(network, node));
+  }
   follow_infinite(network, dump, type, measures);
   return measures;
 }

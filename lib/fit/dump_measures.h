@@ -56,6 +56,24 @@ NodeVariants measure_variants(const NodeContext& context, const std::vector<Valu
 NodeMeasure resolve_variants(const NodeContext& context, std::uint32_t node,
                              const NodeVariants& variants);
 
+// Counts the work for nodes, which must come in the network's order. So the nodes that are left out
+// do not depend on who measures which of them.
+class NodeWork {
+ public:
+  explicit NodeWork(const Dump& dump);
+
+  bool used_up() const { return used_up_; }
+  // Returns false if that is too much: neither this node nor later ones are judged.
+  bool take(std::uint64_t work);
+
+ private:
+  std::uint64_t left_ = 0;
+  bool used_up_ = false;
+};
+
+// The measure of a node that is not judged for that reason.
+NodeMeasure left_out(const network::Network& network, std::uint32_t node);
+
 // The measures of one dump, by value and by node of the network.
 struct DumpMeasures {
   std::vector<ValueNoise> values;

@@ -149,6 +149,7 @@ ItemMeasuring::ItemMeasuring(const FitPlan& plan, const Execution& execution)
   const Values none{.plain = std::vector<ValueNoise>(values),
                     .typical = std::vector<ValueNoise>(values)};
   values_.assign(plan.dumps().size(), std::vector<Values>(types_.size(), none));
+  for (const Dump& dump : plan.dumps()) work_.emplace_back(types_.size(), NodeWork(dump));
   measured_.resize(values);
   relative_.assign(plan.scaled().size(), std::vector<double>(values));
 }
@@ -162,6 +163,10 @@ Result<std::vector<FitMeasures>> ItemMeasuring::run(std::span<const FitItem* con
         plan_.network() != nullptr ? measures_by_graph(*items[i]) : measures_by_name(*items[i]);
     return {};
   }));
+  for (const FitMeasures& item : found)
+    for (std::size_t d = 0; d < work_.size(); ++d)
+      for (std::size_t t = 0; t < types_.size(); ++t)
+        if (const auto& node = item.runs[d].types[t].node) work_[d][t].take(node->plain.work);
   return found;
 }
 
@@ -239,7 +244,8 @@ FitMeasures ItemMeasuring::measures_by_graph(const FitItem& item) const {
       for (const std::uint32_t value : item.values) own.values.push_back(known.plain[value]);
       if (item.node == kNoNode) continue;
       const NodeContext context{network, plan_.dumps()[d], types_[t], known.plain};
-      own.node = measure_variants(context, known.typical, item.node);
+      own.node = work_[d][t].used_up() ? NodeVariants{.plain = left_out(network, item.node)}
+                                       : measure_variants(context, known.typical, item.node);
     }
     if (item.node == kNoNode || plan_.scaled().empty()) continue;
     const std::size_t by = plan_.ranked_by();

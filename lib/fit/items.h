@@ -141,6 +141,7 @@ class ItemMeasuring {
   const Execution& execution_;
   std::vector<NarrowType> types_;
   std::vector<std::vector<Values>> values_;    // by dump and type
+  std::vector<std::vector<NodeWork>> work_;    // by dump and type: for the items so far
   std::vector<bool> measured_;                 // by value
   std::vector<ScaledMeasure> scales_;          // by scale candidate
   std::vector<bool> scaled_;                   // by scale candidate: whether `scales_` is known

@@ -56,6 +56,8 @@ Result<RunPlan::IsLossy> lossy_places(const LossyInput& input, const PlacedNumbe
 }
 
 constexpr std::uint64_t kGroupsRun = 512;  // numbers of groups that are taken together
+// The work for a number of a group that is not summed up: exponentials and the like.
+constexpr std::uint64_t kWorkOfGrouped = 24;
 
 class NodeGroups {
  public:
@@ -74,11 +76,15 @@ class NodeGroups {
     // Some groups at a time; if a group's numbers are contiguous, so are those of all of them.
     const std::uint64_t together =
         std::max<std::uint64_t>(1, kGroupsRun / std::max<std::uint64_t>(1, size_));
-    BTF_TRY(RunPlan(count_ * size_, std::max<std::uint64_t>(1, together * size_), std::move(lossy))
+    const std::uint64_t work = op_.sums_up() ? 1 : kWorkOfGrouped;
+    BTF_TRY(RunPlan(count_ * size_, std::max<std::uint64_t>(1, together * size_), work,
+                    std::move(lossy))
                 .visit([&](std::uint64_t first, double weight) -> Status {
                   const std::uint64_t begin = first / size_;
-                  for (std::uint64_t g = begin; g < std::min(begin + together, count_); ++g)
+                  for (std::uint64_t g = begin; g < std::min(begin + together, count_); ++g) {
+                    measure.work += work * size_;
                     BTF_TRY(take(g, weight));
+                  }
                   return {};
                 }));
     write(measure);
@@ -102,13 +108,8 @@ class NodeGroups {
   }
 
   Status take(std::uint64_t group, double weight) {
-    BTF_TRY(gather(group));
-    reading_.apply(group * size_, exact_, narrow_);
-    op_.of_group(exact_, right_);
-    op_.of_group(narrow_, off_);
+    BTF_ASSIGN(const network::GroupInside inside, op_.sums_up() ? of_sums(group) : of_all(group));
     effect_.take(right_, off_, type_.limit(), {}, weight);
-    const network::GroupInside inside =
-        op_.inside(exact_, [this](double x) { return type_.round(x); });
     if (std::isfinite(inside.largest)) inside_ = std::max(inside_, inside.largest);
     if (inside.variance > 0 && std::isfinite(inside.variance)) {
       const double error = inside.narrow_variance / inside.variance - 1;
@@ -118,12 +119,55 @@ class NodeGroups {
     return {};
   }
 
-  Status gather(std::uint64_t group) {
-    const std::uint64_t first = groups_.element(group, 0);
-    if (groups_.element(group, size_ - 1) - first == size_ - 1) return numbers_.read(first, exact_);
-    for (std::uint64_t which = 0; which < size_; ++which)
-      BTF_TRY(numbers_.read(groups_.element(group, which), std::span(exact_).subspan(which, 1)));
-    return {};
+  Result<network::GroupInside> of_sums(std::uint64_t group) {
+    network::GroupSums sums;
+    const std::size_t most = exact_.size();
+    std::uint64_t at = group * size_;
+    BTF_TRY(for_each_run(group, [&](Run run) -> Status {
+      while (run.count > 0) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(run.count, most));
+        const auto exact = std::span(exact_).first(count);
+        const auto narrow = std::span(narrow_).first(count);
+        BTF_TRY(numbers_.read(run.first, run.step, exact));
+        reading_.apply(at, exact, narrow);
+        op_.add_to(sums, {exact, narrow});
+        run = {run.first + count * run.step, run.step, run.count - count};
+        at += count;
+      }
+      return {};
+    }));
+    return op_.of_sums(sums, {right_, off_});
+  }
+
+  Result<network::GroupInside> of_all(std::uint64_t group) {
+    std::size_t at = 0;
+    BTF_TRY(for_each_run(group, [&](const Run& run) -> Status {
+      const auto count = static_cast<std::size_t>(run.count);
+      BTF_TRY(numbers_.read(run.first, run.step, std::span(exact_).subspan(at, count)));
+      at += count;
+      return {};
+    }));
+    reading_.apply(group * size_, exact_, narrow_);
+    op_.of_group(exact_, right_);
+    op_.of_group(narrow_, off_);
+    return op_.inside(exact_, [this](double x) { return type_.round(x); });
+  }
+
+  // Elements of a group that are `step` apart.
+  struct Run {
+    std::uint64_t first = 0;
+    std::uint64_t step = 1;
+    std::uint64_t count = 0;
+  };
+
+  template <typename Take>
+  Status for_each_run(std::uint64_t group, Take&& take) const {
+    Status status;
+    groups_.for_each_run(group, [&](std::uint64_t first, std::uint64_t step, std::uint64_t count) {
+      status = take(Run{first, step, count});
+      return status.has_value();
+    });
+    return status;
   }
 
   void write(NodeMeasure& measure) const {
@@ -150,8 +194,10 @@ class NodeGroups {
   Reading reading_;
   std::uint64_t size_ = groups_.size();
   std::uint64_t count_ = size_ == 0 ? 0 : numbers_.elements() / size_;
-  std::vector<double> exact_ = std::vector<double>(size_);
-  std::vector<double> narrow_ = std::vector<double>(size_);
+  // The numbers of a group, or as many of them as are added up at once.
+  std::vector<double> exact_ =
+      std::vector<double>(op_.sums_up() ? std::min<std::uint64_t>(size_, 8 * kFitRun) : size_);
+  std::vector<double> narrow_ = std::vector<double>(exact_.size());
   std::vector<double> right_ = std::vector<double>(op_.one_of_group() ? 1 : size_);
   std::vector<double> off_ = std::vector<double>(right_.size());
   Effect effect_;
@@ -190,8 +236,15 @@ class NodePlaces {
   Status run(NodeMeasure& measure) {
     BTF_TRY(open_inputs());
     BTF_ASSIGN(std::vector<RunPlan::IsLossy> lossy, lossy_runs_of_all());
-    BTF_TRY(RunPlan(elements_, kFitRun, std::move(lossy))
-                .visit([this](std::uint64_t first, double weight) { return take(first, weight); }));
+    const std::uint64_t work = work_of_number();
+    if (work > kWorkOfNode / kFitRun)
+      return fail(ErrorCode::unsupported,
+                  "it reads " + std::to_string(inputs_.size()) + " values, too many to try each");
+    BTF_TRY(RunPlan(elements_, kFitRun, work, std::move(lossy))
+                .visit([&](std::uint64_t first, double weight) {
+                  measure.work += work * std::min<std::uint64_t>(kFitRun, elements_ - first);
+                  return take(first, weight);
+                }));
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (inputs_[i].counts) measure.inputs.push_back(effect_of(i));
     for (const InputEffect& effect : measure.inputs)
@@ -214,6 +267,14 @@ class NodePlaces {
       if (input.counts && is_lossy(values_.input(i))) input.nudged.emplace();
     }
     return {};
+  }
+
+  // Each result is computed from all inputs, once as they are, and once or twice for each.
+  std::uint64_t work_of_number() const {
+    std::uint64_t times = 1;
+    for (const PlacedInput& input : inputs_)
+      times += (input.counts ? 1U : 0U) + (input.nudged ? 1U : 0U);
+    return times * std::max<std::uint64_t>(1, inputs_.size());
   }
 
   Result<std::vector<RunPlan::IsLossy>> lossy_runs_of_all() {

@@ -8,6 +8,7 @@
 
 #include "btf/error.h"
 #include "fit/node_measure.h"
+#include "kernels/stats/stats.h"
 #include "network/operators/table.h"
 
 namespace btf {
@@ -41,10 +42,12 @@ class Reading {
  public:
   // `infinite`: see reading_limit().
   Reading(const ValueNoise& value, const NarrowType& type, bool infinite)
-      : value_(value), type_(type), limit_(reading_limit(value, type, infinite)) {}
+      : value_(value), rounding_(type.rounding()) {
+    rounding_.limit = reading_limit(value, type, infinite);
+  }
 
   void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
-    for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i], limit_);
+    round_numbers(rounding_, numbers.data(), numbers.size(), into.data());
     if (!value_.exact_by_chance) return;
     // If all numbers are zero, the error is absolute.
     const double rms = value_.measure.rms();
@@ -63,8 +66,7 @@ class Reading {
 
  private:
   const ValueNoise& value_;
-  const NarrowType& type_;
-  double limit_;
+  RoundingTo rounding_;
 };
 
 // Returns true if rounding changes some of the numbers by more than a step.

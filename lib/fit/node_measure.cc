@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/numbers.h"
 #include "fit/node_effects.h"
 #include "network/evaluation.h"
 #include "sets/names/match.h"
@@ -45,6 +46,13 @@ Status Numbers::read(std::uint64_t first, std::span<double> into) {
     stored_.numbers_at(first, into);
   else
     stored_.pass_over(first, into);
+  if (stored_.trouble()) return std::unexpected(*stored_.trouble());
+  return {};
+}
+
+Status Numbers::read(std::uint64_t first, std::uint64_t step, std::span<double> into) {
+  if (step == 1) return read(first, into);
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = stored_.number_at(first + i * step);
   if (stored_.trouble()) return std::unexpected(*stored_.trouble());
   return {};
 }
@@ -102,12 +110,15 @@ bool PlacedNumbers::any(std::uint64_t begin, std::uint64_t end,
 constexpr std::uint64_t kMaxOrdinary = 1U << 18;  // numbers
 constexpr std::uint64_t kMaxLossy = 1U << 22;
 
-RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy> inputs)
+RunPlan::RunPlan(std::uint64_t numbers, std::uint64_t unit, std::uint64_t work,
+                 std::vector<IsLossy> inputs)
     : numbers_(numbers), unit_(unit), inputs_(std::move(inputs)) {
   std::uint64_t count = 0;
   for (std::uint64_t first = 0; first < numbers; first += unit) count += is_lossy(first) ? 1 : 0;
-  lossy_sampling_ = sampling(count, kMaxLossy / unit);
-  ordinary_sampling_ = sampling(ceil_div(numbers, unit) - count, kMaxOrdinary / unit);
+  const std::uint64_t most = kWorkOfNode / work;
+  lossy_sampling_ = sampling(count, std::min(kMaxLossy, most) / unit);
+  ordinary_sampling_ =
+      sampling(ceil_div(numbers, unit) - count, std::min(kMaxOrdinary, most) / unit);
 }
 
 RunPlan::Sampling RunPlan::sampling(std::uint64_t runs, std::uint64_t most) {
@@ -359,6 +370,13 @@ std::uint64_t Dump::bytes(const DumpedTensor& tensor) const {
   return 0;
 }
 
+std::uint64_t Dump::bytes() const {
+  std::uint64_t all = 0;
+  for (const DumpedTensor& tensor : tensors_)
+    all = checked_add(all, bytes(tensor)).value_or(UINT64_MAX);
+  return all;
+}
+
 Result<network::StoredNumbers> Dump::open(const DumpedTensor& tensor) const {
   Result<network::StoredNumbers> found = open_locked(tensor);
   if (found) {
@@ -448,6 +466,7 @@ using network::Operator;
 
 constexpr double kMaxProducts = 1U << 14;  // that are computed to measure cancellation
 constexpr double kMinResults = 16;
+constexpr std::uint64_t kWorkOfTerm = 4;
 constexpr double kManyResults = 64;
 
 // Returns true if the dims are the same apart from dims of 1, or the dump is flat.
@@ -548,7 +567,7 @@ class NodeMeasuring {
     BTF_TRY(values_.check_known(node_.inputs.size()));
     measure.rms = values_.result().measure.rms();
     measure.terms = op_->terms();
-    const std::optional<double> growth = growth_in_sums();
+    const std::optional<double> growth = growth_in_sums(measure);
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
       if (!values_.is_float(i)) continue;
       const double own = values_.input(i).measure.rms();
@@ -565,7 +584,7 @@ class NodeMeasuring {
   // The ratio of the relative error of a sum of products to that of one operand's numbers, root
   // mean square over some of the results. It is large if terms cancel. Unset if the sums cannot be
   // computed, or if operands would have to be computed, since these have errors themselves.
-  std::optional<double> growth_in_sums() {
+  std::optional<double> growth_in_sums(NodeMeasure& measure) {
     for (const std::uint32_t input : node_.inputs)
       if (input != network::kNoValue && context_.dump.find(input) == nullptr &&
           !context_.network.values()[input].weight)
@@ -588,6 +607,7 @@ class NodeMeasuring {
       squares += found.value * found.value;
     }
     evaluation_.set({});
+    measure.work += kWorkOfTerm * evaluation_.all_terms();
     if (!op || squares == 0 || !evaluation_.effort().trouble.empty()) return std::nullopt;
     return std::sqrt(errors / squares / 2) / (kBounds * kStep);
   }

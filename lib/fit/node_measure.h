@@ -87,6 +87,8 @@ class Numbers {
 
   // Fills `into`, from the element with the row-major index `first` on.
   Status read(std::uint64_t first, std::span<double> into);
+  // The numbers `first`, `first + step` and so on.
+  Status read(std::uint64_t first, std::uint64_t step, std::span<double> into);
 
   // Calls take(first, numbers), which returns a Status, for runs of `size` numbers in order.
   template <typename Take>
@@ -161,8 +163,9 @@ class RunPlan {
   // step.
   using IsLossy = std::function<bool(std::uint64_t begin, std::uint64_t end)>;
 
-  // `unit`: the number of results in a run.
-  RunPlan(std::uint64_t numbers, std::uint64_t unit, std::vector<IsLossy> inputs);
+  // `unit`: the number of results in a run; `work`: for each result.
+  RunPlan(std::uint64_t numbers, std::uint64_t unit, std::uint64_t work,
+          std::vector<IsLossy> inputs);
 
   // Calls take(first, weight), which returns a Status, run by run from the first on.
   template <typename Take>
@@ -251,6 +254,8 @@ class Dump {
   const DumpedTensor* find(std::uint32_t value) const;
   // The stored size of its numbers in bytes; 0 if they cannot be used.
   std::uint64_t bytes(const DumpedTensor& tensor) const;
+  // The stored size of all its tensors.
+  std::uint64_t bytes() const;
   // Fails if its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;
   // The numbers of a value that was not dumped, computed from those that were. Each value is
@@ -340,8 +345,18 @@ struct NodeMeasure {
   double terms = 0;           // products in each sum of the result; 0 if it has no such sums
   double rms = 0;             // root mean square of the result; for places the largest of `inputs`
   double inside = 0;          // largest magnitude of an intermediate number
+  std::uint64_t work = 0;     // for measuring it: numbers that were added up
   double variance_error = 0;  // relative error of a variance
 };
+
+// The limit on the work for all nodes of a network, for a type and a dump; what the dump holds is
+// added, several times, so that no usual network comes near it. Nodes are counted in the network's
+// order, and those from which on the limit is exceeded are not judged.
+inline constexpr std::uint64_t kWorkOfNodes = 1U << 30;
+inline constexpr std::uint64_t kWorkPerDumped = 16;  // numbers
+// The limit for a node, by which fewer of its results are looked at.
+inline constexpr std::uint64_t kWorkOfNode = 1U << 28;
+inline constexpr char kWorkUsedUp[] = "the work that a run may take to measure layers was used up";
 
 struct NodeContext {
   const network::Network& network;

@@ -86,15 +86,16 @@ class PlaceChain {
     }
     const std::uint64_t elements = found->elements();
     Effect effect;
-    BTF_TRY(RunPlan(elements, kFitRun, {}).visit([&](std::uint64_t first, double weight) -> Status {
-      count_ = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, elements - first));
-      BTF_TRY(found->read(first, std::span(exact_).first(count_)));
-      reading_.apply(first, std::span(exact_).first(count_), narrow_);
-      for (Link& link : links_) BTF_TRY(compute(link, first));
-      effect.take(std::span(links_.back().exact).first(count_),
-                  std::span(links_.back().narrow).first(count_), HUGE_VAL, {}, weight);
-      return {};
-    }));
+    BTF_TRY(
+        RunPlan(elements, kFitRun, 1, {}).visit([&](std::uint64_t first, double weight) -> Status {
+          count_ = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, elements - first));
+          BTF_TRY(found->read(first, std::span(exact_).first(count_)));
+          reading_.apply(first, std::span(exact_).first(count_), narrow_);
+          for (Link& link : links_) BTF_TRY(compute(link, first));
+          effect.take(std::span(links_.back().exact).first(count_),
+                      std::span(links_.back().narrow).first(count_), HUGE_VAL, {}, weight);
+          return {};
+        }));
     InputEffect result;
     effect.write(result);
     if (result.nonfinite > 0) return std::nullopt;

@@ -14,6 +14,9 @@ namespace {
 constexpr unsigned kDeepest = 256;          // operators that wait for one another
 constexpr std::size_t kMaxKept = 1U << 16;  // elements of a computed tensor
 constexpr std::uint64_t kMaxElements = 1ULL << 48;
+constexpr std::uint64_t kStepsPerTerm = 8;
+constexpr std::uint64_t kProductsPerTerm = 16;
+constexpr std::uint64_t kMaxProducts = 1ULL << 31;  // of all recurrent layers of a network
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Estimate give_up(Effort& effort, std::string why) {
@@ -59,6 +62,29 @@ class Evaluation::StoredTensor final : public Tensor {
     return {value, half + numbers_.text_step(value)};
   }
 
+  void estimates(std::uint64_t first, std::uint64_t step, std::span<Estimate> into) override {
+    if (!take_terms(evaluation_.now_->effort, into.size())) {
+      std::ranges::fill(into, Estimate{kNone, 0});
+      return;
+    }
+    row_.resize(into.size());
+    if (step == 1)
+      numbers_.numbers_at(first, row_);
+    else
+      for (std::size_t i = 0; i < into.size(); ++i) row_[i] = numbers_.number_at(first + i * step);
+    note_trouble();
+    const double half = floating_ ? evaluation_.now_->arithmetic.operand : 0;
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = {row_[i], half * std::abs(row_[i])};
+    if (numbers_.tensor().text_digits == 0) return;
+    for (Estimate& one : into) one.error += numbers_.text_step(one.value);
+  }
+
+  bool exhausted() const override { return !evaluation_.now_->effort.trouble.empty(); }
+  bool take_products(std::uint64_t count) override { return evaluation_.take_products(count); }
+  bool take_steps(std::uint64_t count) override {
+    return take_terms(evaluation_.now_->effort, count / kStepsPerTerm);
+  }
+
   // The rounding errors of many terms are independent.
   Operand operand(std::uint64_t number) override {
     const double value = read(number);
@@ -75,6 +101,19 @@ class Evaluation::StoredTensor final : public Tensor {
     note_trouble();
     const HalfSteps half = half_steps();
     for (std::size_t i = 0; i < into.size(); ++i) into[i] = {row_[i], half.of(row_[i]), 0};
+  }
+
+  void operands(std::span<const std::uint64_t> numbers, std::span<Operand> into) override {
+    if (!take_terms(evaluation_.now_->effort, into.size())) {
+      std::ranges::fill(into, Operand{kNone, 0, 0});
+      return;
+    }
+    const HalfSteps half = half_steps();
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      const double value = numbers_.number_at(numbers[i]);
+      into[i] = {value, half.of(value), 0};
+    }
+    note_trouble();
   }
 
  private:
@@ -143,6 +182,12 @@ class Evaluation::ComputedTensor final : public Tensor {
     return found;
   }
 
+  bool exhausted() const override { return !evaluation_.now_->effort.trouble.empty(); }
+  bool take_products(std::uint64_t count) override { return evaluation_.take_products(count); }
+  bool take_steps(std::uint64_t count) override {
+    return take_terms(evaluation_.now_->effort, count / kStepsPerTerm);
+  }
+
   // Rounded when it was computed, and again if factors have a narrower type.
   Operand operand(std::uint64_t number) override {
     const Estimate found = at(number);
@@ -167,6 +212,10 @@ class Evaluation::ChangedTensor final : public Tensor {
     return found;
   }
 
+  bool exhausted() const override { return tensor_.exhausted(); }
+  bool take_products(std::uint64_t count) override { return tensor_.take_products(count); }
+  bool take_steps(std::uint64_t count) override { return tensor_.take_steps(count); }
+
   Operand operand(std::uint64_t number) override {
     Operand found = tensor_.operand(number);
     found.value = by_(number, found.value);
@@ -179,8 +228,22 @@ class Evaluation::ChangedTensor final : public Tensor {
 };
 
 Evaluation::Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms)
-    : network_(network), stored_(std::move(stored)), most_terms_(most_terms) {
+    : network_(network),
+      stored_(std::move(stored)),
+      most_terms_(most_terms),
+      products_left_(kMaxProducts / std::max<std::uint64_t>(1, network.recurrent_nodes())) {
   set({});
+}
+
+bool Evaluation::take_products(std::uint64_t count) {
+  if (count <= products_left_) {
+    products_left_ -= count;
+    products_ += count;
+    return true;
+  }
+  now_->effort.ran_out = now_->effort.ran_out || now_->effort.trouble.empty();
+  give_up(now_->effort, "it takes too many products");
+  return false;
 }
 
 Evaluation::~Evaluation() = default;
@@ -197,7 +260,7 @@ void Evaluation::set(const Arithmetic& arithmetic) {
 }
 
 std::uint64_t Evaluation::all_terms() const {
-  std::uint64_t terms = 0;
+  std::uint64_t terms = products_ / kProductsPerTerm;
   for (const auto& computation : computations_) terms += computation->effort.terms;
   return terms;
 }

@@ -101,11 +101,15 @@ class Evaluation {
   // Keeps the first read error.
   void keep_read_error(const Error& error);
   Result<NodeState*> node_state(std::uint32_t node);
+  // Products of recurrent layers, in all arithmetics together.
+  bool take_products(std::uint64_t count);
   Status make(std::uint32_t node, NodeState& state);
 
   const Network& network_;
   FindStored stored_;
   std::uint64_t most_terms_;
+  std::uint64_t products_left_;
+  std::uint64_t products_ = 0;
   std::optional<Error> unread_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* now_ = nullptr;  // one of computations_

@@ -304,6 +304,10 @@ Status Network::read_nodes() {
       nodes_[number].inputs.push_back(input);
     }
     for (const std::string& name : read.outputs) add_output(number, name);
+    recurrent_nodes_ +=
+        std::ranges::count(recurrent_rows(), std::string_view(read.op_type), &OperatorRow::name) > 0
+            ? 1U
+            : 0U;
     return {};
   });
 }

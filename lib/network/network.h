@@ -159,6 +159,8 @@ class Network {
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Value>& values() const { return values_; }
+  // Nodes of LSTM, GRU and RNN, which take many products for any of their results.
+  std::uint64_t recurrent_nodes() const { return recurrent_nodes_; }
   // The outputs of the whole graph; empty if the model does not list them.
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }
   // Whether the node has a valid number of inputs and outputs for its operator, a name for its
@@ -201,6 +203,7 @@ class Network {
   std::shared_ptr<const ByteSource> model_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
+  std::uint64_t recurrent_nodes_ = 0;
   std::vector<std::uint32_t> outputs_;
   std::unordered_map<std::uint32_t, std::string> unsound_;  // nodes with the reason
   std::unordered_map<std::string, std::uint32_t> numbers_;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +54,9 @@ struct Estimate {
   double value = 0;
   double error = 0;
 };
+
+// A result whose operands are not available; the evaluation has the reason.
+inline constexpr Estimate kNotAvailable{std::numeric_limits<double>::quiet_NaN(), 0};
 
 // The precision of an arithmetic as half steps, relative to the number that is rounded: 2^-24 for
 // float32.
@@ -130,6 +135,15 @@ class Tensor {
   // available; the evaluation has the reason.
   virtual Estimate at(std::uint64_t number) = 0;
   double value(std::uint64_t number) { return at(number).value; }
+  // Fills `into` with the elements `first`, `first + step` and so on.
+  virtual void estimates(std::uint64_t first, std::uint64_t step, std::span<Estimate> into) {
+    for (Estimate& one : into) {
+      one = at(first);
+      first += step;
+    }
+  }
+  // Whether no element is available any more, so that what is computed from others is void.
+  virtual bool exhausted() const { return false; }
 
   // The element as a factor: `own` is half a step of the type that factors are rounded to.
   struct Operand {
@@ -142,12 +156,44 @@ class Tensor {
   virtual void operands(std::uint64_t first, std::span<Operand> into) {
     for (std::size_t i = 0; i < into.size(); ++i) into[i] = operand(first + i);
   }
+  // The operands with these numbers.
+  virtual void operands(std::span<const std::uint64_t> numbers, std::span<Operand> into) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = operand(numbers[i]);
+  }
+  // Announces products of numbers that were read already. False, and the tensor is exhausted, if
+  // they are more than may be computed.
+  virtual bool take_products(std::uint64_t) { return true; }
+  // The same of steps in a search among numbers that were read already.
+  virtual bool take_steps(std::uint64_t) { return true; }
 
  private:
   Dims dims_;
   std::uint64_t elements_;
   DType dtype_;
 };
+
+// Calls take(estimate) for `count` elements in turn, which are read several at a time. False if the
+// tensor is exhausted; what was made of the elements so far is void then.
+template <typename Take>
+bool for_each_element(Tensor& x, std::uint64_t first, std::uint64_t step, std::uint64_t count,
+                      Take&& take) {
+  constexpr std::uint64_t kFew = 8;
+  constexpr std::uint64_t kAtOnce = 64;
+  if (count < kFew) {
+    for (std::uint64_t i = 0; i < count; ++i) take(x.at(first + i * step));
+    return !x.exhausted();
+  }
+  std::array<Estimate, kAtOnce> some;
+  while (count > 0) {
+    const auto read = std::span(some).first(static_cast<std::size_t>(std::min(count, kAtOnce)));
+    x.estimates(first, step, read);
+    if (x.exhausted()) return false;
+    for (const Estimate& one : read) take(one);
+    first += read.size() * step;
+    count -= read.size();
+  }
+  return true;
+}
 
 // An attribute of a node; one member is set. Attributes with graphs are not supported.
 struct Attribute {

@@ -295,6 +295,7 @@ Json layer_json(const NodeMeasure& measure) {
           {"rms", json_number(measure.rms)},
           {"inside", json_number(measure.inside)},
           {"variance_error", json_number(measure.variance_error)},
+          {"work", json_number(measure.work)},
           {"inputs", std::move(inputs)}};
 }
 
@@ -306,6 +307,7 @@ NodeMeasure read_layer(const JsonNode& node) {
                       .terms = node["terms"].number(),
                       .rms = node["rms"].number(),
                       .inside = node["inside"].number(),
+                      .work = node["work"].count(),
                       .variance_error = node["variance_error"].number()};
   if (!node["trouble"].null()) measure.trouble = node["trouble"].text();
   node["inputs"].each(

@@ -1,4 +1,4 @@
-"""work.py BTFTOOL: what `layers --graph` may take to recompute elements has a bound for the whole run.
+"""work.py BTFTOOL: what `layers --graph` and `fit --graph` may take to compute has a bound for the whole run.
 
 Small models that ask for much: windows as large as the tensor, sums up to each element, means of everything, hundreds
 of layers. The work is counted, in terms, as parts say it of each layer; no time is measured. What was left out is said,
@@ -103,9 +103,73 @@ def check_model(name, nodes, weights, values):
     check("said in the line trust", USED_UP in text.partition("trust")[2], text)
 
 
+FIT_OF_RUN, FIT_PER_NUMBER = 2**30, 16
+FIT_USED_UP = "the work that a run may take to measure layers was used up"
+
+
+def check_fit():
+    """Layers that are counted beyond the bound are not judged, and are the same ones out of parts and on any number of threads."""
+    x = np.random.default_rng(0).standard_normal(2**20).astype(np.float32)
+    write("fit", [helper.make_node("LogSoftmax", ["x"], [f"y{i}"]) for i in range(60)], [],
+          {"x": x})
+    words = ["--graph", "fit.onnx", "fit.golden.npz"]
+    whole = run("fit", "--json", "--all", "-j", "1", *words)
+    check("fit: ends", whole.returncode in (0, 1), whole.stderr)
+    layers = json.loads(whole.stdout)["types"][0]["layers"]
+    out = [layer["name"] for layer in layers if layer["why"] == FIT_USED_UP]
+    print(f"fit: {len(layers)} layers, {len(out)} left out")
+    check("fit: some are left out, and they are the last", 0 < len(out) < 50 and out == [layer["name"] for layer in layers][-len(out):], out)
+    check("fit: threads", run("fit", "--json", "--all", "-j", "3", *words).stdout == whole.stdout)
+    parts, work = [], 0
+    for shard in (1, 2):
+        parts.append(f"fit.{shard}.jsonl")
+        done = run("fit", "--shard", f"{shard}/2", "--part", parts[-1], *words)
+        check(f"fit: shard {shard}", done.returncode == 0, done.stderr)
+        with open(parts[-1]) as file:
+            work += sum(of_type["layer"]["work"] for line in file for one in json.loads(line).get("runs", [])
+                        for of_type in one["types"] if "layer" in of_type)
+    check("fit: work of the shards", FIT_OF_RUN < work <= 2 * (FIT_OF_RUN + (FIT_PER_NUMBER + 64) * x.size), work)
+    merged = run("merge", "--json", "--all", *parts)
+    check("fit: parts say the same", merged.stdout == whole.stdout, merged.stderr)
+
+
+def check_bombs():
+    """What took minutes: the taps of a transposed convolution that fall between its inputs, products of recurrent layers,
+    elements of a line that may change places, values that each result has to be tried with. Seconds are enough."""
+    some = np.random.default_rng(0)
+    small = some.standard_normal((1, 1, 2, 2)).astype(np.float32)
+    line = np.sort(some.standard_normal(2**18).astype(np.float32) * np.float32(1e-4) + 1)[::-1].copy()
+    hidden, steps = 256, 512
+    weights = {"w": some.standard_normal((1, 4 * hidden, 1)).astype(np.float32) * np.float32(.1),
+               "r": some.standard_normal((1, 4 * hidden, hidden)).astype(np.float32) * np.float32(.1)}
+    states = some.standard_normal((steps, 1, 1, hidden)).astype(np.float32)
+    many = {f"v{i}": line[:4096] for i in range(700)}
+    for name, nodes, stored, values in (
+        ("taps", [helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2047, 2047])], {"w": np.ones((1, 1, 2048, 2048), np.float32)},
+         {"x": small, "y": np.ones((1, 1, 4095, 4095), np.float32)}),
+        ("recurrent", [helper.make_node("LSTM", ["x", "w", "r"], [f"y{i}"], hidden_size=hidden) for i in range(24)], weights,
+         {"x": some.standard_normal((steps, 1, 1)).astype(np.float32), **{f"y{i}": states for i in range(24)}}),
+        ("places", [helper.make_node("TopK", ["x", "k"], [f"y{i}", f"i{i}"]) for i in range(12)], {"k": np.array([2**18])},
+         {"x": line, **{f"i{i}": np.arange(2**18) for i in range(12)}}),
+        ("operands", [helper.make_node("Sum", list(many), ["y"])], {}, {"x": line[:4], **many, "y": line[:4096]}),
+    ):
+        write(name, nodes, [numpy_helper.from_array(array, key) for key, array in stored.items()], values)
+        dumps = [f"{name}.actual.npz", f"{name}.golden.npz"]
+        for words in (["layers", "--json", "--no-hints", "--graph", f"{name}.onnx", *dumps], ["fit", "--json", "--graph", f"{name}.onnx", dumps[1]]):
+            before = os.times()
+            done = run(*words)
+            took = sum(os.times()[2:4]) - sum(before[2:4])
+            check(f"{name}: {words[0]} ends", done.returncode in (0, 1) or (words[0] == "fit" and "no layer can be judged" in done.stderr), done.stderr)
+            # Far more than it takes, since the machine may be busy, and far less than it took.
+            check(f"{name}: {words[0]} takes seconds", took < 25, f"{took:.1f} s")
+            print(f"{name}: {words[0]} {took:.1f} s")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     for model in models():
         check_model(*model)
+    check_fit()
+    check_bombs()
 print("FAILED" if failures else "ok")
 sys.exit(1 if failures else 0)

@@ -48,6 +48,7 @@ class CenteredCodes final : public Tensor {
   CenteredCodes(Tensor& codes, Tensor* zero_points, std::size_t axis);
   Estimate at(std::uint64_t number) override;
   Operand operand(std::uint64_t number) override { return {at(number).value, 0, 0}; }
+  bool exhausted() const override { return codes_.exhausted(); }
 
  private:
   Tensor& codes_;
@@ -145,12 +146,11 @@ class DynamicQuantizeOp final : public Operator {
     found_ = true;
     double low = 0;
     double high = 0;
-    for (std::uint64_t number = 0; number < x_.elements(); ++number) {
-      const Estimate x = x_.at(number);
+    for_each_element(x_, 0, 1, x_.elements(), [&](const Estimate& x) {
       low = std::min(low, x.value);
       high = std::max(high, x.value);
       error_ = std::max(error_, x.error);
-    }
+    });
     scale_ = (high - low) / kCodes;
     if (scale_ > 0) zero_ = coded({-low / scale_, kQuotient * kCodes}, 0, DType::uint8);
   }

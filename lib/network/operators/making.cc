@@ -235,30 +235,38 @@ class ArgBest final : public Operator {
     double most = -std::numeric_limits<double>::infinity();
     bool exact = true;
     Largest largest;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = signed_element(number, which);
-      // Which NaN comes first depends on the device.
-      if (std::isnan(x.value)) return {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL};
+    bool nan = false;
+    std::uint64_t which = 0;
+    const bool all = groups_.for_each(x_, number, [&](const Estimate& read) {
+      const Estimate x = signed_element(read);
+      nan = nan || std::isnan(x.value);
       largest.add(x);
       exact = exact && x.error == 0;
-      if (which > 0 && x.value < most) continue;
-      if (which > 0 && x.value == most && !last_) continue;
-      best = which;
-      most = x.value;
-    }
+      if (which == 0 || x.value > most || (x.value == most && last_)) {
+        best = which;
+        most = x.value;
+      }
+      ++which;
+    });
+    if (!all) return kNotAvailable;
+    // Which NaN comes first depends on the device.
+    if (nan) return {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL};
     double reach = 0;
-    for (std::uint64_t which = 0; !exact && which < groups_.size(); ++which) {
-      const Estimate x = signed_element(number, which);
+    if (exact) return {static_cast<double>(best), reach};
+    which = 0;
+    groups_.for_each(x_, number, [&](const Estimate& read) {
+      const Estimate x = signed_element(read);
       // Equal numbers have an order.
       if (x.value < most && largest.may_be(x))
         reach = std::max(reach, std::abs(static_cast<double>(which) - static_cast<double>(best)));
-    }
+      ++which;
+    });
     return {static_cast<double>(best), reach};
   }
 
  private:
-  Estimate signed_element(std::uint64_t group, std::uint64_t which) {
-    const Estimate x = element_of(x_, groups_.element(group, which));
+  Estimate signed_element(const Estimate& read) const {
+    const Estimate x = element_of(read);
     return {sign_ * x.value, x.error};
   }
 
@@ -323,20 +331,24 @@ class TopK final : public Operator {
     const double high = ranked.high[rank];
     if (output == 0)
       return {sign_ * value, std::isinf(value) ? 0 : std::max(high - value, value - low)};
-    return {static_cast<double>(ranked.places[rank].which), reach(ranked, rank)};
+    const double reached = reach(ranked, rank);
+    if (x_.exhausted()) return kNotAvailable;
+    return {static_cast<double>(ranked.places[rank].which), reached};
   }
 
  private:
   // The distance to the furthest element that may be at this place.
-  static double reach(const RankedLine& ranked, std::uint64_t rank) {
+  double reach(const RankedLine& ranked, std::uint64_t rank) {
     const double low = ranked.low[rank];
     const double high = ranked.high[rank];
     const auto own = static_cast<double>(ranked.places[rank].which);
     double most = 0;
+    std::uint64_t steps = 0;
     const auto try_one = [&](const RankedLine::Place& place) {
       const Estimate& x = place.number;
       if (x.value + x.error >= low && x.value - x.error <= high)
         most = std::max(most, std::abs(static_cast<double>(place.which) - own));
+      ++steps;
     };
     for (std::uint64_t at = rank; at < ranked.places.size(); ++at) {
       if (ranked.places[at].number.value + ranked.error < low) break;
@@ -346,20 +358,23 @@ class TopK final : public Operator {
       if (ranked.places[at].number.value - ranked.error > high) break;
       try_one(ranked.places[at]);
     }
+    x_.take_steps(steps);
     return most;
   }
 
   RankedLine rank_all(std::uint64_t group) {
     RankedLine ranked;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = element_of(x_, groups_.element(group, which));
-      if (std::isnan(x.value)) return {.places = {}, .low = {}, .high = {}, .nan = true};
+    std::uint64_t which = 0;
+    const bool all = groups_.for_each(x_, group, [&](const Estimate& read) {
+      const Estimate x = element_of(read);
+      ranked.nan = ranked.nan || std::isnan(x.value);
       const double value = sign_ * x.value;
-      ranked.places.push_back({which, {value, x.error}});
+      ranked.places.push_back({which++, {value, x.error}});
       ranked.low.push_back(value - x.error);
       ranked.high.push_back(value + x.error);
       ranked.error = std::max(ranked.error, x.error);
-    }
+    });
+    if (ranked.nan || !all) return {.places = {}, .low = {}, .high = {}, .nan = true};
     std::ranges::stable_sort(ranked.places, std::ranges::greater{},
                              [](const RankedLine::Place& place) { return place.number.value; });
     std::ranges::sort(ranked.low, std::ranges::greater{});

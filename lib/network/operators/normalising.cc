@@ -163,14 +163,13 @@ Moments NormalisationOp::find(std::uint64_t group) {
   double linear = 0;  // sum of errors
   double squares = 0;
   double error_squares = 0;
-  for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-    const Estimate x = x_.at(groups_.element(group, which));
+  groups_.for_each(x_, group, [&](const Estimate& x) {
     moments.mean += x.value;
     squares += x.value * x.value;
     magnitude += std::abs(x.value);
     linear += x.error;
     error_squares += x.error * x.error;
-  }
+  });
   const double steps = std::min(n, 4 + std::sqrt(n));
   moments.mean /= n;
   squares /= n;
@@ -180,10 +179,10 @@ Moments NormalisationOp::find(std::uint64_t group) {
     moments.mean = moments.mean_error = 0;
   } else {
     variance = 0;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const double apart = x_.value(groups_.element(group, which)) - moments.mean;
+    groups_.for_each(x_, group, [&](const Estimate& x) {
+      const double apart = x.value - moments.mean;
       variance += apart * apart;
-    }
+    });
     variance /= n;
   }
   // Devices subtract the square of the mean from the mean of squares, which cancels, or read the
@@ -336,6 +335,10 @@ class GroupedView final : public Tensor {
   GroupedView(Tensor& x, Dims dims) : Tensor(std::move(dims), x.dtype()), x_(x) {}
   Estimate at(std::uint64_t number) override { return x_.at(number); }
   Operand operand(std::uint64_t number) override { return x_.operand(number); }
+  void estimates(std::uint64_t first, std::uint64_t step, std::span<Estimate> into) override {
+    x_.estimates(first, step, into);
+  }
+  bool exhausted() const override { return x_.exhausted(); }
 
  private:
   Tensor& x_;

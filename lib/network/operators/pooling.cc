@@ -19,6 +19,15 @@ Groups::Groups(const Dims& dims, const std::vector<bool>& taken) {
     (taken[d] ? taken_strides_ : kept_strides_).push_back(strides[d]);
     if (taken[d]) size_ *= dims[d];
   }
+  if (size_ == 0) return;
+  for (std::size_t d = taken_.size(); d-- > 0;) {
+    if (taken_[d] == 1) continue;
+    if (run_ == 1)
+      step_ = taken_strides_[d];
+    else if (taken_strides_[d] != step_ * run_)
+      break;
+    run_ *= taken_[d];
+  }
 }
 
 std::uint64_t Groups::along(std::uint64_t number, const Dims& dims, const Dims& strides) {
@@ -151,14 +160,18 @@ class Pool final : public Operator {
     if (form_.kind == PoolKind::largest) return largest(first, spatial);
     Sum sum;
     std::uint64_t taps = 0;
-    for_each_tap(axes_, spatial, [&](std::uint64_t, std::uint64_t place) {
-      const Estimate x = x_.at(first + place);
-      ++taps;
+    const auto add = [&](const Estimate& x) {
       if (form_.kind == PoolKind::mean) return sum.add(x.value, 0, x.error);
       const double power = std::pow(std::abs(x.value), form_.p);
       sum.add(power, 0,
               std::pow(std::abs(x.value) + x.error, form_.p) - power + kFloat32 * form_.p * power);
-    });
+    };
+    for_each_tap_row(axes_, spatial,
+                     [&](std::uint64_t place, std::uint64_t step, std::uint64_t count) {
+                       taps += count;
+                       if (!x_.exhausted()) for_each_element(x_, first + place, step, count, add);
+                     });
+    if (x_.exhausted()) return kNotAvailable;
     const Estimate total = sum.result(arithmetic_.accumulator);
     if (form_.kind == PoolKind::mean) {
       const double count = form_.counts_pads ? counted(spatial) : static_cast<double>(taps);
@@ -175,11 +188,20 @@ class Pool final : public Operator {
   // A group has all places of an image.
   const Groups* groups() const override { return &images_; }
   bool one_of_group() const override { return true; }
-  void of_group(std::span<const double> x, std::span<double> into) const override {
-    into[0] = sum_of(x) / static_cast<double>(x.size());
+  bool sums_up() const override { return true; }
+  void add_to(GroupSums& sums, const GroupNumbers& x) const override {
+    GroupSums found = sums;
+    for (std::size_t i = 0; i < x.exact.size(); ++i) {
+      found.exact += x.exact[i];
+      found.narrow += x.narrow[i];
+    }
+    sums = found;
   }
-  GroupInside inside(std::span<const double> x, const RoundNumber&) const override {
-    return {.largest = std::abs(sum_of(x))};
+  GroupInside of_sums(const GroupSums& sums, const GroupResults& into) const override {
+    const auto count = static_cast<double>(images_.size());
+    into.exact[0] = sums.exact / count;
+    into.narrow[0] = sums.narrow / count;
+    return {.largest = std::abs(sums.exact)};
   }
   double terms() const override {
     double taps = 1;
@@ -188,12 +210,6 @@ class Pool final : public Operator {
   }
 
  private:
-  static double sum_of(std::span<const double> x) {
-    double sum = 0;
-    for (const double number : x) sum += number;
-    return sum;
-  }
-
   static Groups images_of(const Dims& dims) {
     std::vector<bool> taken(dims.size(), true);
     taken[0] = taken[1] = false;
@@ -202,10 +218,13 @@ class Pool final : public Operator {
 
   Estimate largest(std::uint64_t first, std::span<const std::uint64_t> spatial) {
     Largest found;
-    for_each_tap(axes_, spatial, [&](std::uint64_t, std::uint64_t place) {
-      found.add(element_of(x_, first + place));
-    });
-    return found.result();
+    for_each_tap_row(axes_, spatial,
+                     [&](std::uint64_t place, std::uint64_t step, std::uint64_t count) {
+                       if (x_.exhausted()) return;
+                       for_each_element(x_, first + place, step, count,
+                                        [&](const Estimate& x) { found.add(element_of(x)); });
+                     });
+    return x_.exhausted() ? kNotAvailable : found.result();
   }
 
   // Numbers in the window including padding, but not what ceil_mode adds after it.

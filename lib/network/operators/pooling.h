@@ -28,6 +28,22 @@ class Groups {
   std::uint64_t element(std::uint64_t group, std::uint64_t which) const {
     return along(group, kept_, kept_strides_) + along(which, taken_, taken_strides_);
   }
+  // Calls take(first, step, count) for the elements of a group, in their order, `count` of them
+  // `step` apart.
+  template <typename Take>
+  bool for_each_run(std::uint64_t group, Take&& take) const {
+    for (std::uint64_t which = 0; which < size_; which += run_)
+      if (!take(element(group, which), step_, run_)) return false;
+    return true;
+  }
+  // Calls take(estimate) for the elements of a group, in their order. False if the tensor is
+  // exhausted.
+  template <typename Take>
+  bool for_each(Tensor& x, std::uint64_t group, Take&& take) const {
+    return for_each_run(group, [&](std::uint64_t first, std::uint64_t step, std::uint64_t count) {
+      return for_each_element(x, first, step, count, take);
+    });
+  }
   // The group of an element, and its position in the group.
   std::uint64_t group_of(std::uint64_t number) const;
   std::uint64_t which_of(std::uint64_t number) const;
@@ -40,6 +56,8 @@ class Groups {
   Dims taken_;
   Dims taken_strides_;
   std::uint64_t size_ = 1;
+  std::uint64_t run_ = 1;   // elements of a group that are the same distance apart
+  std::uint64_t step_ = 1;  // that distance
 };
 
 // Caches a fact about each group for its other elements.
@@ -61,10 +79,10 @@ class GroupCache {
 };
 
 // Inf remains Inf: a relative error of it is not an error.
-inline Estimate element_of(Tensor& x, std::uint64_t number) {
-  const Estimate found = x.at(number);
-  return {found.value, std::isinf(found.value) ? 0 : found.error};
+inline Estimate element_of(const Estimate& x) {
+  return {x.value, std::isinf(x.value) ? 0 : x.error};
 }
+inline Estimate element_of(Tensor& x, std::uint64_t number) { return element_of(x.at(number)); }
 
 // The largest of several numbers. It is between the largest lower bound and the largest upper
 // bound, whatever the errors of small numbers.
@@ -119,6 +137,25 @@ Result<std::vector<std::int64_t>> per_dim(const Call& call, std::string_view nam
 // the last window may reach beyond the end if it begins inside.
 Result<std::vector<WindowAxis>> window_axes(const Call& call, std::span<const std::uint64_t> input,
                                             std::span<const std::uint64_t> kernel, bool ceil_mode);
+
+// Calls take(place, step, count) for the taps inside the input, those along the last spatial dim at
+// once. `place` is the row-major number of the first one; the others follow `step` apart.
+template <typename Take>
+void for_each_tap_row(std::span<const WindowAxis> axes, std::span<const std::uint64_t> output,
+                      Take&& take, std::uint64_t place = 0) {
+  const WindowAxis& axis = axes.front();
+  const std::int64_t start = axis.place(output.front(), 0);
+  const std::int64_t before = start < 0 ? (axis.dilation - 1 - start) / axis.dilation : 0;
+  if (before >= static_cast<std::int64_t>(axis.kernel)) return;
+  const auto tap = static_cast<std::uint64_t>(before);
+  const auto at = static_cast<std::uint64_t>(axis.place(output.front(), tap));
+  if (at >= axis.input) return;
+  const auto step = static_cast<std::uint64_t>(axis.dilation);
+  const std::uint64_t count = std::min(axis.kernel - tap, (axis.input - at - 1) / step + 1);
+  if (axes.size() == 1) return take(place * axis.input + at, step, count);
+  for (std::uint64_t i = 0; i < count; ++i)
+    for_each_tap_row(axes.subspan(1), output.subspan(1), take, place * axis.input + at + i * step);
+}
 
 // Calls take(tap, place) for the taps inside the input, both as row-major numbers of the spatial
 // dims.

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <numeric>
+#include <span>
+#include <utility>
 
 #include "btf/try.h"
 #include "core/numbers.h"
@@ -21,6 +24,50 @@ inline void add_product(Sum& sum, const Tensor::Operand& a, const Tensor::Operan
   sum.add_square(a.value * b.value, left * left + right * right,
                  a.error * std::abs(b.value) + b.error * std::abs(a.value));
 }
+
+// Products of operands whose numbers are given one after the other; read several at a time.
+class Products {
+ public:
+  Products(Sum& sum, Tensor& a, Tensor& b) : sum_(sum), a_(a), b_(b) {}
+
+  void add(std::uint64_t a, std::uint64_t b) {
+    a_numbers_[count_] = a;
+    b_numbers_[count_] = b;
+    if (++count_ == kAtOnce) flush();
+  }
+  // False if one of the tensors is exhausted; the sum is void then.
+  bool done() {
+    flush();
+    return available_;
+  }
+  bool available() const { return available_; }
+
+ private:
+  void flush() {
+    if (available_ && count_ > 0) {
+      a_.operands(std::span(a_numbers_).first(count_), std::span(a_operands_).first(count_));
+      b_.operands(std::span(b_numbers_).first(count_), std::span(b_operands_).first(count_));
+      available_ = !a_.exhausted() && !b_.exhausted();
+      for (std::size_t i = 0; available_ && i < count_; ++i)
+        add_product(sum_, a_operands_[i], b_operands_[i]);
+    }
+    count_ = 0;
+  }
+
+  static constexpr std::size_t kAtOnce = 64;
+
+  Sum& sum_;
+  Tensor& a_;
+  Tensor& b_;
+  std::size_t count_ = 0;
+  bool available_ = true;
+  std::array<std::uint64_t, kAtOnce> a_numbers_;
+  std::array<std::uint64_t, kAtOnce> b_numbers_;
+  std::array<Tensor::Operand, kAtOnce> a_operands_;
+  std::array<Tensor::Operand, kAtOnce> b_operands_;
+};
+
+constexpr std::uint64_t kCheckedEvery = 64;  // terms, until exhausted tensors end a sum
 
 inline void add_term(Sum& sum, const Tensor::Operand& a) { sum.add(a.value, a.own, a.error); }
 
@@ -98,9 +145,11 @@ class Conv final : public Convolution<WindowAxis> {
       w_.operands(channel * own, weights_);
       for (const auto& [weight, x] : place.inputs) add_product(sum, x, weights_[weight]);
     } else {
+      Products products(sum, x_, w_);
       for_each_input(index, [&](std::uint64_t weight, std::uint64_t x) {
-        add_product(sum, x_.operand(x), w_.operand(channel * own + weight));
+        products.add(x, channel * own + weight);
       });
+      if (!products.done()) return kNotAvailable;
     }
     if (bias_ != nullptr) add_term(sum, bias_->operand(channel));
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
@@ -154,13 +203,41 @@ struct SpreadAxis {
   std::int64_t dilation = 1;
   std::int64_t pad = 0;
 
-  // The input that tap k contributes to this output; unset if none.
-  std::optional<std::uint64_t> input_of(std::uint64_t output, std::uint64_t tap) const {
-    const std::int64_t at =
-        static_cast<std::int64_t>(output) + pad - static_cast<std::int64_t>(tap) * dilation;
-    if (at < 0 || at % stride != 0) return std::nullopt;
-    const auto found = static_cast<std::uint64_t>(at / stride);
-    return found < input ? std::optional(found) : std::nullopt;
+  // Calls take(tap, input) for the taps that contribute to this output, and for no others. False
+  // once take() is.
+  template <typename Take>
+  bool for_each_tap(std::uint64_t output, Take&& take) const {
+    // Every `period`-th tap falls on an input.
+    const std::int64_t common = std::gcd(stride, dilation);
+    const std::int64_t period = stride / common;
+    const std::int64_t at = static_cast<std::int64_t>(output) + pad;
+    if (at < 0 || at % common != 0 || input == 0 || kernel == 0) return true;
+    const std::int64_t beyond = at - (static_cast<std::int64_t>(input) - 1) * stride;
+    const std::int64_t least = beyond <= 0 ? 0 : (beyond + dilation - 1) / dilation;
+    const std::int64_t end = std::min(static_cast<std::int64_t>(kernel), at / dilation + 1);
+    const std::int64_t aligned =
+        at / common % period * inverse(dilation / common % period, period) % period;
+    for (std::int64_t tap = least + (((aligned - least) % period) + period) % period; tap < end;
+         tap += period)
+      if (!take(static_cast<std::uint64_t>(tap),
+                static_cast<std::uint64_t>((at - tap * dilation) / stride)))
+        return false;
+    return true;
+  }
+
+ private:
+  // The number whose product with `number` is 1 modulo `modulus`, to which it is coprime.
+  static std::int64_t inverse(std::int64_t number, std::int64_t modulus) {
+    if (modulus == 1) return 0;
+    std::int64_t rest = modulus;
+    std::int64_t found = 1;
+    std::int64_t other = 0;
+    while (number > 1) {
+      const std::int64_t times = number / rest;
+      number = std::exchange(rest, number % rest);
+      found = std::exchange(other, found - times * other);
+    }
+    return found < 0 ? found + modulus : found;
   }
 };
 
@@ -173,30 +250,30 @@ class ConvTranspose final : public Convolution<SpreadAxis> {
     const std::uint64_t group = index[1] / shape_.outputs;
     const std::uint64_t channel = index[1] % shape_.outputs;
     Sum sum;
-    Dims tap(axes_.size());
-    for (std::uint64_t t = 0; t < taps_; ++t) {
-      index_into(t, shape_.kernel, tap);
-      const auto place = place_of(index, tap);
-      if (!place) continue;
+    Products products(sum, x_, w_);
+    for_each_tap(std::span(index).subspan(2), 0, 0, 0, [&](std::uint64_t t, std::uint64_t place) {
       for (std::uint64_t c = 0; c < shape_.inputs; ++c) {
         const std::uint64_t input = group * shape_.inputs + c;
-        add_product(sum, x_.operand((index[0] * x_.dims()[1] + input) * image_ + *place),
-                    w_.operand((input * shape_.outputs + channel) * taps_ + t));
+        products.add((index[0] * x_.dims()[1] + input) * image_ + place,
+                     (input * shape_.outputs + channel) * taps_ + t);
       }
-    }
+      return products.available();
+    });
+    if (!products.done()) return kNotAvailable;
     if (bias_ != nullptr) add_term(sum, bias_->operand(index[1]));
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
 
  private:
-  std::optional<std::uint64_t> place_of(const Dims& index, const Dims& tap) const {
-    std::uint64_t place = 0;
-    for (std::size_t d = 0; d < axes_.size(); ++d) {
-      const auto input = axes_[d].input_of(index[d + 2], tap[d]);
-      if (!input) return std::nullopt;
-      place = place * axes_[d].input + *input;
-    }
-    return place;
+  // Calls take(tap, place) for those of the spatial dims from `d` on; both are row-major numbers.
+  template <typename Take>
+  bool for_each_tap(std::span<const std::uint64_t> output, std::size_t d, std::uint64_t tap,
+                    std::uint64_t place, const Take& take) const {
+    if (d == axes_.size()) return take(tap, place);
+    return axes_[d].for_each_tap(output[d], [&](std::uint64_t k, std::uint64_t input) {
+      return for_each_tap(output, d + 1, tap * axes_[d].kernel + k, place * axes_[d].input + input,
+                          take);
+    });
   }
 };
 
@@ -337,9 +414,10 @@ class MatMul final : public Operator {
     const MatrixLine left{(a_batch_.number(batch) * rows + row) * inner_, 1};
     const MatrixLine right{b_batch_.number(batch) * inner_ * columns + column, columns};
     Sum sum;
-    for (std::uint64_t k = 0; k < inner_; ++k)
-      add_product(sum, a_.operand(left.first + k * left.step),
-                  b_.operand(right.first + k * right.step));
+    Products products(sum, a_, b_);
+    for (std::uint64_t k = 0; k < inner_ && products.available(); ++k)
+      products.add(left.first + k * left.step, right.first + k * right.step);
+    if (!products.done()) return kNotAvailable;
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
 
@@ -388,6 +466,7 @@ class Gemm final : public Operator {
         form_.right_turned ? MatrixLine{column * inner_, 1} : MatrixLine{column, columns_};
     Sum sum;
     for (std::uint64_t k = 0; k < inner_; ++k) {
+      if (k % kCheckedEvery == 0 && (a_.exhausted() || b_.exhausted())) return kNotAvailable;
       Tensor::Operand a = a_.operand(left.first + k * left.step);
       a.value *= form_.alpha;
       a.own *= form_.alpha;
@@ -509,6 +588,7 @@ class Einsum final : public Operator {
     Sum sum;
     Dims at(summed_.size());
     for (std::uint64_t i = 0; i < count_; ++i) {
+      if (i % kCheckedEvery == 0 && terms_[0].tensor->exhausted()) return kNotAvailable;
       index_into(i, summed_, at);
       Tensor::Operand product{1, 0, 0};
       for (std::size_t t = 0; t < terms_.size(); ++t) {

@@ -98,6 +98,7 @@ class Recurrent final : public Operator {
     const std::uint64_t direction = number / state % sizes_.directions;
     if (!directions_[direction]) directions_[direction] = run(direction);
     const Direction& done = *directions_[direction];
+    if (done.states.empty()) return kNotAvailable;
     if (output == 0) return estimate(done.states[number / state / sizes_.directions][place]);
     return estimate(output == 1 ? done.last[place] : done.cell[place]);
   }
@@ -180,12 +181,14 @@ class Recurrent final : public Operator {
     const std::uint64_t hidden = sizes_.hidden;
     const std::uint64_t rows = row_.gates * hidden;
     const std::uint64_t state = sizes_.batch * hidden;
+    Direction found;
+    if (!in_.x->take_products(sizes_.steps * sizes_.batch * rows * (sizes_.inputs + hidden)))
+      return found;
     w_ = read(in_.w, direction * rows * sizes_.inputs, rows * sizes_.inputs);
     r_ = read(in_.r, direction * rows * hidden, rows * hidden);
     b_ = read(in_.b, direction * 2 * rows, 2 * rows);
     p_ = read(in_.p, direction * 3 * hidden, 3 * hidden);
     shift_ = direction * activations_.size() / sizes_.directions;
-    Direction found;
     found.states.resize(sizes_.steps);
     found.last = read_states(in_.h, direction * state, state);
     found.cell = read_states(in_.c, direction * state, state);

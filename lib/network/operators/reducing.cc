@@ -14,6 +14,8 @@
 namespace btf::network {
 namespace {
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 // The sum of exp(x - most) over a group; the bounds follow from the errors of the elements.
 struct ExponentialSum {
   double most = 0;
@@ -34,18 +36,19 @@ double ExponentialSum::log_error() const {
 
 ExponentialSum exponential_sum(Tensor& x, const Groups& groups, std::uint64_t group) {
   ExponentialSum found{.most = -std::numeric_limits<double>::infinity()};
-  for (std::uint64_t which = 0; which < groups.size(); ++which) {
-    const double value = x.value(groups.element(group, which));
-    if (std::isnan(value)) {
-      found.sum = value;
-      return found;
-    }
-    found.most = std::max(found.most, value);
+  bool nan = false;
+  const bool all = groups.for_each(x, group, [&](const Estimate& element) {
+    nan = nan || std::isnan(element.value);
+    found.most = std::max(found.most, element.value);
+  });
+  if (nan || !all) {
+    found.sum = kNaN;
+    return found;
   }
   if (std::isinf(found.most)) return found;
   double rounding = 0;
-  for (std::uint64_t which = 0; which < groups.size(); ++which) {
-    const Estimate element = element_of(x, groups.element(group, which));
+  groups.for_each(x, group, [&](const Estimate& read) {
+    const Estimate element = element_of(read);
     const double shifted = element.value - found.most;
     const double term = std::exp(shifted);
     found.sum += term;
@@ -53,15 +56,13 @@ ExponentialSum exponential_sum(Tensor& x, const Groups& groups, std::uint64_t gr
     found.high += std::exp(shifted + element.error);
     // A masked element is far below and contributes 0.
     if (term > 0) rounding += term * exponential_rounding(shifted);
-  }
+  });
   const auto n = static_cast<double>(groups.size());
   found.rounding = rounding / found.sum + kFloat32 * std::min(n, 4 + std::sqrt(n));
   return found;
 }
 
 // Softmax and similar operators, and normalisations by a norm.
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class Softmax final : public Operator {
  public:
@@ -156,19 +157,24 @@ class Hardmax final : public Operator {
   Line find(std::uint64_t group) {
     Line line{.most = -std::numeric_limits<double>::infinity()};
     bool exact = true;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = element_of(x_, groups_.element(group, which));
+    std::uint64_t which = 0;
+    const bool all = groups_.for_each(x_, group, [&](const Estimate& read) {
+      const Estimate x = element_of(read);
       line.nan = line.nan || std::isnan(x.value);
       line.largest.add(x);
       exact = exact && x.error == 0;
-      if (x.value <= line.most) continue;
-      line.most = x.value;
-      line.first = which;
-    }
-    for (std::uint64_t which = 0; !exact && which < groups_.size(); ++which) {
-      const Estimate x = element_of(x_, groups_.element(group, which));
+      if (!(x.value <= line.most)) {
+        line.most = x.value;
+        line.first = which;
+      }
+      ++which;
+    });
+    line.nan = line.nan || !all;
+    if (exact || line.nan) return line;
+    groups_.for_each(x_, group, [&](const Estimate& read) {
+      const Estimate x = element_of(read);
       line.rivals = line.rivals || (x.value < line.most && line.largest.may_be(x));
-    }
+    });
     return line;
   }
 
@@ -242,12 +248,12 @@ class LpNormalisationOp final : public Operator {
 
   Estimate find(std::uint64_t group) {
     Sum sum;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(group, which));
+    const bool all = groups_.for_each(x_, group, [&](const Estimate& x) {
       const double size = std::abs(x.value);
       squares_ ? sum.add(size * size, 0, (2 * size + x.error) * x.error + kFloat32 * size * size)
                : sum.add(size, 0, x.error);
-    }
+    });
+    if (!all) return kNotAvailable;
     const Estimate total = sum.result(arithmetic_.accumulator);
     if (!squares_) return total;
     const double root = std::sqrt(total.value);
@@ -281,11 +287,13 @@ class LocalResponse final : public Operator {
     const std::int64_t first = std::max<std::int64_t>(0, channel - (form_.size - 1) / 2);
     const std::int64_t end = std::min(channels, channel + form_.size / 2 + 1);
     Sum sum;
-    for (std::int64_t c = first; c < end; ++c) {
-      const Estimate x = x_.at(number + static_cast<std::uint64_t>(c - channel) * image_);
-      const double square = x.value * x.value;
-      sum.add(square, kFloat32 * square, (2 * std::abs(x.value) + x.error) * x.error);
-    }
+    const bool all = for_each_element(
+        x_, number - static_cast<std::uint64_t>(channel - first) * image_, image_,
+        static_cast<std::uint64_t>(end - first), [&](const Estimate& x) {
+          const double square = x.value * x.value;
+          sum.add(square, kFloat32 * square, (2 * std::abs(x.value) + x.error) * x.error);
+        });
+    if (!all) return kNotAvailable;
     const Estimate squares = sum.result(arithmetic_.accumulator);
     const double part = form_.alpha / static_cast<double>(form_.size);
     const double base = form_.bias + part * squares.value;
@@ -343,8 +351,9 @@ namespace {
 // A reduction: the term of each element that is summed, and the function of the sum.
 struct Reduction {
   std::string_view name;
-  double (*term)(double x) = nullptr;   // nullptr: the element itself
-  double (*slope)(double x) = nullptr;  // derivative of `term`
+  double (*term)(double x) = nullptr;                             // nullptr: the element itself
+  double (*slope)(double x) = nullptr;                            // derivative of `term`
+  void (*add)(GroupSums& sums, const GroupNumbers& x) = nullptr;  // the terms of many elements
   double (*last)(double sum, double count) = nullptr;
   std::int64_t axes_input_since = 18;  // the version from which axes are an input
 };
@@ -352,14 +361,29 @@ struct Reduction {
 double one(double) { return 1; }
 double square(double x) { return x * x; }
 double twice(double x) { return 2 * x; }
+double size(double x) { return std::abs(x); }
+double itself(double x) { return x; }
+
+// Two chains of additions at a time, since each waits for itself.
+template <double (*Term)(double)>
+void add_terms(GroupSums& sums, const GroupNumbers& x) {
+  GroupSums found = sums;
+  for (std::size_t i = 0; i < x.exact.size(); ++i) {
+    found.exact += Term(x.exact[i]);
+    found.narrow += Term(x.narrow[i]);
+  }
+  sums = found;
+}
 
 constexpr auto kSums = std::to_array<Reduction>({
-    {"ReduceSum", nullptr, one, nullptr, 13},
-    {"ReduceMean", nullptr, one, [](double sum, double n) { return sum / n; }},
-    {"ReduceSumSquare", square, twice, nullptr},
-    {"ReduceL1", [](double x) { return std::abs(x); }, one, nullptr},
-    {"ReduceL2", square, twice, [](double sum, double) { return std::sqrt(std::max(sum, 0.0)); }},
-    {"ReduceLogSum", nullptr, one, [](double sum, double) { return std::log(sum); }},
+    {"ReduceSum", nullptr, one, add_terms<itself>, nullptr, 13},
+    {"ReduceMean", nullptr, one, add_terms<itself>, [](double sum, double n) { return sum / n; }},
+    {"ReduceSumSquare", square, twice, add_terms<square>, nullptr},
+    {"ReduceL1", size, one, add_terms<size>, nullptr},
+    {"ReduceL2", square, twice, add_terms<square>,
+     [](double sum, double) { return std::sqrt(std::max(sum, 0.0)); }},
+    {"ReduceLogSum", nullptr, one, add_terms<itself>,
+     [](double sum, double) { return std::log(sum); }},
 });
 
 struct ReducedShape {
@@ -408,13 +432,13 @@ class SumReduction final : public Operator {
 
   Estimate element(std::size_t, std::uint64_t number) override {
     Sum sum;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(number, which));
+    const bool all = groups_.for_each(x_, number, [&](const Estimate& x) {
       const double term = reduction_.term != nullptr ? reduction_.term(x.value) : x.value;
       const double error = x.error * (std::abs(reduction_.slope(x.value)) +
                                       (reduction_.term == square ? x.error : 0));
       sum.add(term, 0, error + (reduction_.term == square ? kFloat32 * term : 0));
-    }
+    });
+    if (!all) return kNotAvailable;
     Estimate found = sum.result(x_.floating() ? arithmetic_.accumulator : 0);
     const auto count = static_cast<double>(groups_.size());
     if (reduction_.last != nullptr) {
@@ -427,23 +451,19 @@ class SumReduction final : public Operator {
 
   const Groups* groups() const override { return &groups_; }
   bool one_of_group() const override { return true; }
-  void of_group(std::span<const double> x, std::span<double> into) const override {
-    const double sum = sum_of(x);
-    into[0] = reduction_.last != nullptr ? reduction_.last(sum, static_cast<double>(groups_.size()))
-                                         : sum;
-  }
-  GroupInside inside(std::span<const double> x, const RoundNumber&) const override {
-    return {.largest = std::abs(sum_of(x))};
+  bool sums_up() const override { return true; }
+  void add_to(GroupSums& sums, const GroupNumbers& x) const override { reduction_.add(sums, x); }
+  GroupInside of_sums(const GroupSums& sums, const GroupResults& into) const override {
+    const auto count = static_cast<double>(groups_.size());
+    const auto last = [&](double sum) {
+      return reduction_.last != nullptr ? reduction_.last(sum, count) : sum;
+    };
+    into.exact[0] = last(sums.exact);
+    into.narrow[0] = last(sums.narrow);
+    return {.largest = std::abs(sums.exact)};
   }
 
  private:
-  double sum_of(std::span<const double> x) const {
-    double sum = 0;
-    for (const double number : x)
-      sum += reduction_.term != nullptr ? reduction_.term(number) : number;
-    return sum;
-  }
-
   double ends(const Estimate& sum, double count, double value) const {
     double most = 0;
     for (const double other : {sum.value - sum.error, sum.value + sum.error}) {
@@ -477,10 +497,11 @@ class ExtremeReduction final : public Operator {
   Estimate element(std::size_t, std::uint64_t number) override {
     const double sign = largest_ ? 1 : -1;
     Largest found;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = element_of(x_, groups_.element(number, which));
+    const bool all = groups_.for_each(x_, number, [&](const Estimate& read) {
+      const Estimate x = element_of(read);
       found.add({sign * x.value, x.error});
-    }
+    });
+    if (!all) return kNotAvailable;
     const Estimate most = found.result();
     return {sign * most.value, most.error};
   }
@@ -508,12 +529,12 @@ class ProductReduction final : public Operator {
 
   Estimate element(std::size_t, std::uint64_t number) override {
     Estimate product{1, 0};
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(number, which));
+    const bool all = groups_.for_each(x_, number, [&](const Estimate& x) {
       product = {product.value * x.value,
                  product.error * (std::abs(x.value) + x.error) + x.error * std::abs(product.value)};
       if (x_.floating()) product.error += kFloat32 * std::abs(product.value);
-    }
+    });
+    if (!all) return kNotAvailable;
     return x_.floating() ? rounded(product, arithmetic_) : product;
   }
 
@@ -594,10 +615,10 @@ class CumSum final : public Operator {
     const std::uint64_t first = reverse_ ? own + (exclusive_ ? 1 : 0) : 0;
     const std::uint64_t end = reverse_ ? size : own + (exclusive_ ? 0 : 1);
     Sum sum;
-    for (std::uint64_t at = first; at < end; ++at) {
-      const Estimate x = x_.at(start + at * stride_);
-      sum.add(x.value, 0, x.error);
-    }
+    const bool all =
+        for_each_element(x_, start + first * stride_, stride_, end > first ? end - first : 0,
+                         [&](const Estimate& x) { sum.add(x.value, 0, x.error); });
+    if (!all) return kNotAvailable;
     if (!x_.floating()) return {sum.result(0).value, 0};
     // Each partial sum is a result, rounded to its type.
     return rounded(sum.result(std::max(arithmetic_.accumulator, arithmetic_.result)), arithmetic_);

@@ -38,6 +38,20 @@ struct GroupInside {
 
 using RoundNumber = std::function<double(double)>;
 
+// A group's numbers as they are, and as a device reads them; the same of its results.
+struct GroupNumbers {
+  std::span<const double> exact;
+  std::span<const double> narrow;
+};
+struct GroupResults {
+  std::span<double> exact;
+  std::span<double> narrow;
+};
+struct GroupSums {
+  double exact = 0;
+  double narrow = 0;
+};
+
 // A node with its inputs, as a function of the number of an element.
 class Operator {
  public:
@@ -66,6 +80,11 @@ class Operator {
   virtual bool one_of_group() const { return false; }
   virtual void of_group(std::span<const double>, std::span<double>) const {}
   virtual GroupInside inside(std::span<const double>, const RoundNumber&) const { return {}; }
+  // Whether a group's result follows from a sum over its numbers, so that they need not be in
+  // memory together.
+  virtual bool sums_up() const { return false; }
+  virtual void add_to(GroupSums&, const GroupNumbers&) const {}
+  virtual GroupInside of_sums(const GroupSums&, const GroupResults&) const { return {}; }
   virtual double terms() const { return 1; }
 
  protected:

@@ -38,7 +38,7 @@ RunPlan::IsLossy any_of(const LossyRuns& runs) {
 
 TEST_CASE("fit: all runs of a small result are taken", "[fit]") {
   for (const std::uint64_t numbers : {0ULL, 1ULL, 4096ULL, 4097ULL, 262144ULL}) {
-    const auto runs = taken(RunPlan(numbers, kFitRun, {}));
+    const auto runs = taken(RunPlan(numbers, kFitRun, 1, {}));
     CHECK(runs.size() == (numbers + kFitRun - 1) / kFitRun);
     for (const auto& [first, weight] : runs) CHECK(weight == 1);
   }
@@ -56,7 +56,7 @@ TEST_CASE("fit: runs with a number that vanishes are all taken, of others some s
       (i % 2 == 0 ? one : other).mark(element);
       lossy.insert(element / kFitRun * kFitRun);
     }
-    const auto runs = taken(RunPlan(numbers, kFitRun, {any_of(one), any_of(other)}));
+    const auto runs = taken(RunPlan(numbers, kFitRun, 1, {any_of(one), any_of(other)}));
     for (const std::uint64_t first : lossy) {
       REQUIRE(runs.contains(first));
       CHECK(runs.at(first) == 1);
@@ -71,7 +71,7 @@ TEST_CASE("fit: where numbers vanish everywhere, a part is taken", "[fit]") {
   constexpr std::uint64_t kNumbers = 1ULL << 26;
   LossyRuns lossy(kNumbers);
   for (std::uint64_t first = 0; first < kNumbers; first += kFitRun) lossy.mark(first);
-  const auto runs = taken(RunPlan(kNumbers, kFitRun, {any_of(lossy)}));
+  const auto runs = taken(RunPlan(kNumbers, kFitRun, 1, {any_of(lossy)}));
   CHECK(runs.size() == 1024);
   CHECK(sum(runs) == static_cast<double>(kNumbers / kFitRun));
 }

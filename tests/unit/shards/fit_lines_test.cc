@@ -50,6 +50,7 @@ btf::FitMeasures some_measures() {
   plain.rms = 1.0 / 23;
   plain.inside = 1.0 / 29;
   plain.variance_error = 1.0 / 31;
+  plain.work = 37;
   btf::NodeMeasure typical{.trouble = "\xff is no text", .inputs = {}, .with_infinite = {}};
   btf::FitScaledTensor scaled{.name = {},
                               .elements = 10,
@@ -129,6 +130,7 @@ TEST_CASE("a line of fit has what was measured, to the last bit", "[shards]") {
   CHECK(plain.rms == 1.0 / 23);
   CHECK(plain.inside == 1.0 / 29);
   CHECK(plain.variance_error == 1.0 / 31);
+  CHECK(plain.work == 37);
   REQUIRE(plain.inputs.size() == 1);
   const btf::InputEffect& effect = plain.inputs[0];
   CHECK(effect.input == 1);
