@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <span>
 
 #include "btf/error.h"
 #include "fit/node_measure.h"
-#include "kernels/stats/stats.h"
 #include "network/operators/table.h"
 
 namespace btf {
@@ -47,7 +47,7 @@ class Reading {
   }
 
   void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
-    round_numbers(rounding_, numbers.data(), numbers.size(), into.data());
+    for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = read(numbers[i]);
     if (!value_.exact_by_chance) return;
     // If all numbers are zero, the error is absolute.
     const double rms = value_.measure.rms();
@@ -65,6 +65,15 @@ class Reading {
   }
 
  private:
+  // Without branches, since whole tensors are read. The limit is within the type's range.
+  double read(double x) const {
+    constexpr auto kExponent = std::bit_cast<std::uint64_t>(HUGE_VAL);  // the mask of its bits
+    const auto power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & kExponent);
+    const double large = std::max(power, rounding_.least) * rounding_.factor;
+    const double rounded = (x + large) - large;
+    return std::copysign(std::abs(x) > rounding_.limit ? HUGE_VAL : rounded, x);
+  }
+
   const ValueNoise& value_;
   RoundingTo rounding_;
 };

@@ -27,13 +27,6 @@ constexpr std::size_t kRoundedWidth = hn::MaxLanes(kRounded);
 constexpr std::size_t kRoundedVectors = kSumLanes / kRoundedWidth;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-HWY_INLINE Rounded rounded_number(Rounded x, Rounded least, Rounded factor) {
-  const Rounded exponent = hn::Set(kRounded, kInfinity);  // its bits alone
-  // Adding a number this large leaves no digits below the type's last one.
-  const Rounded large = hn::Mul(hn::Max(hn::And(x, exponent), least), factor);
-  return hn::Sub(hn::Add(x, large), large);
-}
-
 class Roundings {
  public:
   HWY_INLINE explicit Roundings(const RoundingTo& to)
@@ -93,7 +86,12 @@ class Roundings {
   }
 
  private:
-  HWY_INLINE Rounded rounded(Rounded x) const { return rounded_number(x, least_, factor_); }
+  HWY_INLINE Rounded rounded(Rounded x) const {
+    const Rounded exponent = hn::Set(kRounded, kInfinity);  // the mask of the exponent's bits
+    // Adding a number this large leaves no digits below the type's last one.
+    const Rounded large = hn::Mul(hn::Max(hn::And(x, exponent), least_), factor_);
+    return hn::Sub(hn::Add(x, large), large);
+  }
   HWY_INLINE static hn::Mask<RoundedTag> nonzero(Rounded x) {
     return hn::Ne(x, hn::Zero(kRounded));
   }
@@ -126,26 +124,6 @@ RoundingSums sums_of(const RoundingTo& to, const double* numbers, std::size_t co
   return roundings.total(to.limit);
 }
 
-void round_each(const RoundingTo& to, const double* numbers, std::size_t count, double* into) {
-  const Rounded least = hn::Set(kRounded, to.least);
-  const Rounded factor = hn::Set(kRounded, to.factor);
-  const Rounded limit = hn::Set(kRounded, to.limit);
-  const Rounded infinity = hn::Set(kRounded, kInfinity);
-  const auto one = [&](const double* from, double* target) HWY_ATTR {
-    const Rounded x = hn::LoadU(kRounded, from);
-    const Rounded near = rounded_number(x, least, factor);
-    const Rounded held = hn::IfThenElse(hn::Gt(hn::Abs(x), limit), infinity, near);
-    hn::StoreU(hn::CopySign(held, x), kRounded, target);
-  };
-  std::size_t at = 0;
-  for (; count - at >= kRoundedWidth; at += kRoundedWidth) one(numbers + at, into + at);
-  if (at == count) return;
-  std::array<double, kRoundedWidth> tail{};
-  std::copy(numbers + at, numbers + count, tail.begin());
-  one(tail.data(), tail.data());
-  std::copy_n(tail.begin(), count - at, into + at);
-}
-
 }  // namespace
 }  // namespace btf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -155,10 +133,6 @@ namespace btf {
 
 RoundingSums rounding_sums(const RoundingTo& to, const double* numbers, std::size_t count) {
   return BTF_SIMD_CALL(sums_of)(to, numbers, count);
-}
-
-void round_numbers(const RoundingTo& to, const double* numbers, std::size_t count, double* into) {
-  BTF_SIMD_CALL(round_each)(to, numbers, count, into);
 }
 
 }  // namespace btf

@@ -102,10 +102,6 @@ struct RoundingSums {
 // Rounds to nearest, ties to even.
 RoundingSums rounding_sums(const RoundingTo& to, const double* numbers, std::size_t count);
 
-// The rounded numbers themselves. Those above the limit, which is at most the type's largest
-// number, are Inf.
-void round_numbers(const RoundingTo& to, const double* numbers, std::size_t count, double* into);
-
 // Zeros of both signs count as the same number.
 struct NumberSums {
   double sum = 0;
