@@ -12,7 +12,6 @@
 #include "fit/items.h"
 #include "report/fit/text.h"
 #include "report/layers/json.h"
-#include "report/text/json.h"
 
 namespace btf::shards {
 namespace {
@@ -56,10 +55,9 @@ Status check_plan_of_parts(const PartHead& head, std::span<const std::string> de
       "of; run the shards again");
 }
 
-using report::Json;
-using report::json_number;
-using report::JsonNode;
+}  // namespace btf
 
+namespace btf::report {
 namespace {
 
 std::string result_of(const MeasuredLayer& measured) {
@@ -69,131 +67,304 @@ std::string result_of(const MeasuredLayer& measured) {
                                                                                   : "different";
 }
 
-Json numbers_json(const auto& numbers) {
-  Json list = Json::array();
-  for (const std::uint64_t number : numbers) list.push_back(json_number(number));
-  return list;
+std::string result_of(const MeasuredFit& measured) {
+  return measured.trouble.empty() ? "measured" : "trouble";
 }
 
-Json check_json(const SideCheck& check) {
-  Json levels = Json::array();
-  for (std::size_t level = 0; level < kSpotLevels; ++level) {
-    Json off{{"off", numbers_json(check.off_numbers[level])}};
-    if (const auto& worst = check.worst[level])
-      off["worst"] = {json_number(worst->number), json_number(worst->dumped),
-                      json_number(worst->recomputed), json_number(worst->explained)};
-    levels.push_back(std::move(off));
-  }
-  return {{"model_bytes", json_number(check.model_bytes)},
-          {"least_level", json_number(std::uint64_t{check.least_level})},
-          {"first_level", json_number(std::uint64_t{check.first_level})},
-          {"checked", json_number(check.checked)},
-          {"overflowed", json_number(check.overflowed)},
-          {"off_square", json_number(check.off_square)},
-          {"square", json_number(check.square)},
-          {"product", check.product},
-          {"read", numbers_json(check.read)},
-          {"why", check.why},
-          {"terms", json_number(check.terms)},
-          {"ran_out", check.ran_out},
-          {"levels", std::move(levels)}};
+}  // namespace
+
+// --- What an item of layers consists of ---
+
+namespace {
+
+Json worst_json(const std::optional<OffElement>& worst) {
+  return {json_number(worst->number), json_number(worst->dumped), json_number(worst->recomputed),
+          json_number(worst->explained)};
 }
 
-OffElement read_worst(const JsonNode& node) {
+void read_worst(const JsonNode& node, std::optional<OffElement>& worst) {
   std::vector<double> values;
   std::uint64_t number = 0;
   node.each([&](const JsonNode& item) {
     if (values.empty()) number = item.count();
     values.push_back(item.number());
   });
-  if (values.size() != 4) {
-    node.fail("is not an element and three numbers");
-    return {};
-  }
-  return {number, values[1], values[2], values[3]};
+  if (values.size() != 4) return node.fail("is not an element and three numbers");
+  worst = {number, values[1], values[2], values[3]};
 }
 
-SideCheck read_check(const JsonNode& node) {
-  SideCheck check;
-  check.model_bytes = node["model_bytes"].count();
-  check.least_level = node["least_level"].count();
-  check.first_level = node["first_level"].count();
-  check.checked = node["checked"].count();
-  check.overflowed = node["overflowed"].count();
-  check.off_square = node["off_square"].amount();
-  check.square = node["square"].amount();
-  check.product = node["product"].flag();
-  check.why = node["why"].text();
-  check.terms = node["terms"].count();
-  check.ran_out = node["ran_out"].flag();
-  node["read"].each([&](const JsonNode& value) {
-    check.read.push_back(static_cast<std::uint32_t>(value.integer(0, UINT32_MAX)));
-  });
+// The elements that are off by the rounding of one precision.
+void visit_level(auto& fields, auto& check, std::size_t level) {
+  fields.counts("off", check.off_numbers[level]);
+  fields.custom_if(check.worst[level].has_value(), "worst", check.worst[level], worst_json,
+                   read_worst);
+}
+
+Json levels_json(const SideCheck& check) {
+  Json levels = Json::array();
+  for (std::size_t level = 0; level < kSpotLevels; ++level)
+    levels.push_back(object_of([&](auto& fields) { visit_level(fields, check, level); }));
+  return levels;
+}
+
+void read_levels(const JsonNode& node, SideCheck& check) {
   std::size_t levels = 0;
-  node["levels"].each([&](const JsonNode& level) {
-    const std::size_t at = levels++;
-    if (at >= kSpotLevels) return;
-    level["off"].each(
-        [&](const JsonNode& number) { check.off_numbers[at].push_back(number.count()); });
-    check.off[at] = check.off_numbers[at].size();
-    if (level.has("worst")) check.worst[at] = read_worst(level["worst"]);
-    if (check.off[at] > 0 && !check.worst[at]) level.fail("has wrong elements but no 'worst'");
+  node.each([&](const JsonNode& item) {
+    const std::size_t level = levels++;
+    if (level >= kSpotLevels) return;
+    read_object(item, [&](auto& fields) { visit_level(fields, check, level); });
+    check.off[level] = check.off_numbers[level].size();
+    if (check.off[level] > 0 && !check.worst[level]) item.fail("has wrong elements but no 'worst'");
   });
-  if (levels != kSpotLevels) node["levels"].fail("do not have an entry for each precision");
-  if (check.first_level >= kSpotLevels) node["first_level"].fail("is not one of the precisions");
-  return check;
+  if (levels != kSpotLevels) node.fail("do not have an entry for each precision");
 }
 
 }  // namespace
 
-PartLine part_line(const LayerItem& item) {
-  const MeasuredLayer& measured = item.measured;
-  std::string result = result_of(measured);
-  Json json{{"number", json_number(item.number)},
-            {"layer", item.name},
-            {"result", result},
-            {"trouble", measured.trouble.empty() ? Json() : Json(measured.trouble)}};
-  if (measured.unread) json["unread"] = true;
-  report::add_figures(json, measured.figures);
-  Json runs = Json::array();
-  if (measured.figures)
-    for (const ElementRun& run : measured.figures->worst_runs)
-      runs.push_back({json_number(run.first), json_number(run.count)});
-  json["worst_runs"] = std::move(runs);
-  if (measured.check != nullptr) json["check"] = check_json(*measured.check);
-  json["actual"] = item.actual_path;
-  json["golden"] = item.golden_path;
-  if (!measured.inputs.empty()) {
-    Json& inputs = json["inputs"] = Json::array();
-    for (const auto& [path, state] : measured.inputs) inputs.push_back(path);
+template <>
+struct Fields<SideCheck> {
+  static void visit(auto& fields, auto& check) {
+    fields("model_bytes", check.model_bytes);
+    fields("least_level", check.least_level);
+    fields("first_level", check.first_level);
+    fields("checked", check.checked);
+    fields("overflowed", check.overflowed);
+    fields.amount("off_square", check.off_square);
+    fields.amount("square", check.square);
+    fields("product", check.product);
+    fields.counts("read", check.read);
+    fields("why", check.why);
+    fields("terms", check.terms);
+    fields("ran_out", check.ran_out);
+    fields.custom("levels", check, levels_json, read_levels);
   }
-  return {.number = item.number,
-          .result = std::move(result),
-          .found = report::dump_exact(std::move(json))};
+  static void check(const JsonNode& node, const SideCheck& check) {
+    if (check.first_level >= kSpotLevels) node["first_level"].fail("is not one of the precisions");
+  }
+};
+
+namespace {
+
+Json runs_json(const std::optional<LayerFigures>& figures) {
+  Json runs = Json::array();
+  if (figures)
+    for (const ElementRun& run : figures->worst_runs)
+      runs.push_back({json_number(run.first), json_number(run.count)});
+  return runs;
 }
 
-Result<LayerItem> read_layer_item(std::string_view line) {
-  BTF_ASSIGN(const Json json, report::parse_exact(line, "an item of a part"));
-  std::string trouble;
-  const JsonNode node(json, trouble);
-  LayerItem item{.number = node["number"].count(),
-                 .name = node["layer"].text(),
-                 .actual_path = node["actual"].text(),
-                 .golden_path = node["golden"].text()};
-  if (!node["trouble"].null()) item.measured.trouble = node["trouble"].text();
-  if (node.has("unread")) item.measured.unread = node["unread"].flag();
-  if (!node["elements"].null()) item.measured.figures = report::read_figures(node);
-  if (node.has("check"))
-    item.measured.check = std::make_shared<SideCheck>(read_check(node["check"]));
-  node["worst_runs"].each([&](const JsonNode& run) {
+void read_runs(const JsonNode& node, std::optional<LayerFigures>& figures) {
+  node.each([&](const JsonNode& run) {
     std::vector<std::uint64_t> numbers;
     run.each([&](const JsonNode& number) { numbers.push_back(number.count()); });
     if (numbers.size() != 2) return run.fail("is not a first element and a count");
-    if (item.measured.figures)
-      item.measured.figures->worst_runs.push_back({numbers[0], numbers[1]});
+    if (figures) figures->worst_runs.push_back({numbers[0], numbers[1]});
   });
+}
+
+// The files that were read; their states are not in the line's results.
+Json paths_json(const auto& files) {
+  Json paths = Json::array();
+  for (const auto& [path, state] : files) paths.push_back(path);
+  return paths;
+}
+
+}  // namespace
+
+template <>
+struct Fields<LayerItem> {
+  static void visit(auto& fields, auto& item) {
+    auto& measured = item.measured;
+    fields("number", item.number);
+    fields("layer", item.name);
+    fields.derived("result", [&] { return result_of(measured); });
+    fields.or_null("trouble", measured.trouble);
+    fields.if_set("unread", measured.unread);
+    visit_figures(fields, measured.figures);
+    fields.custom("worst_runs", measured.figures, runs_json, read_runs);
+    fields.custom_if(
+        measured.check != nullptr, "check", measured.check,
+        [](const auto& check) { return json_of(*check); },
+        [](const JsonNode& node, auto& check) {
+          check = std::make_shared<SideCheck>(read<SideCheck>(node));
+        });
+    fields("actual", item.actual_path);
+    fields("golden", item.golden_path);
+    if (!measured.inputs.empty())
+      fields.derived("inputs", [&] { return paths_json(measured.inputs); });
+  }
+};
+
+// --- What an item of fit consists of ---
+
+template <>
+struct Fields<ValueNoise> {
+  static void visit(auto& fields, auto& value) {
+    auto& measure = value.measure;
+    fields("floating", value.floating);
+    fields("elements", measure.elements);
+    fields("nan", measure.nan);
+    fields("inf", measure.infinite);
+    fields.amount("largest", measure.largest);
+    fields.amount("smallest", measure.smallest);
+    fields.amount("squares", measure.squares);
+    fields.amount("error_squares", measure.error_squares);
+    fields("above", measure.above);
+    fields("beyond", measure.beyond);
+    fields("lost", measure.lost);
+  }
+  static void check(const JsonNode& node, const ValueNoise& value) {
+    const TensorMeasure& measure = value.measure;
+    if (measure.nan > measure.elements || measure.infinite > measure.elements - measure.nan)
+      node["nan"].fail("is, with inf, more than all elements");
+  }
+};
+
+template <>
+struct Fields<InputEffect> {
+  static void visit(auto& fields, auto& effect) {
+    fields("input", effect.input);
+    fields("noise", effect.noise);
+    fields("error", effect.error);
+    fields("nonfinite", effect.nonfinite);
+    fields("nan", effect.nan);
+    fields("infinite_from", effect.infinite_from);
+    fields("zeroed", effect.zeroed);
+    fields("rms", effect.rms);
+    fields("gain", effect.gain);
+    fields("carried", effect.carried);
+    fields("passes_on", effect.passes_on);
+  }
+};
+
+template <>
+struct Fields<NodeMeasure> {
+  static void visit(auto& fields, auto& measure) {
+    fields.or_null("trouble", measure.trouble);
+    fields("averages", measure.averages);
+    fields("terms", measure.terms);
+    fields("rms", measure.rms);
+    fields("inside", measure.inside);
+    fields("variance_error", measure.variance_error);
+    fields("work", measure.work);
+    fields("inputs", measure.inputs);
+  }
+};
+
+namespace {
+
+// A value that was not measured is null, or an object with the trouble.
+Json values_json(const std::vector<ValueNoise>& values) {
+  Json list = Json::array();
+  for (const ValueNoise& value : values)
+    list.push_back(!value.trouble.empty() ? Json{{"trouble", value.trouble}}
+                   : value.known          ? json_of(value)
+                                          : Json());
+  return list;
+}
+
+void read_values(const JsonNode& node, std::vector<ValueNoise>& values) {
+  node.each([&](const JsonNode& item) {
+    ValueNoise& value = values.emplace_back();
+    if (item.null()) return;
+    if (item.has("trouble")) {
+      value.trouble = item["trouble"].text();
+      return;
+    }
+    read(item, value);
+    value.known = true;
+    value.noise = value.measure.noise();
+  });
+}
+
+}  // namespace
+
+template <>
+struct Fields<FitMeasures::TypeMeasures> {
+  static void visit(auto& fields, auto& type) {
+    fields.custom("tensors", type.values, values_json, read_values);
+    fields.custom_if(
+        type.node.has_value(), "layer", type.node,
+        [](const auto& node) { return json_of(node->plain); },
+        [](const JsonNode& node, auto& variants) { read(node, variants.emplace().plain); });
+    fields.custom_if(
+        type.node && type.node->typical, "lucky", type.node,
+        [](const auto& node) { return json_of(*node->typical); },
+        [](const JsonNode& node, auto& variants) {
+          if (variants) read(node, variants->typical.emplace());
+        });
+    fields.if_set("trouble", type.trouble);
+  }
+};
+
+template <>
+struct Fields<FitMeasures::RunMeasures> {
+  static void visit(auto& fields, auto& run) {
+    fields("types", run.types);
+    fields.if_set("gains", run.gains);
+  }
+};
+
+template <>
+struct Fields<ScaledMeasure> {
+  static void visit(auto& fields, auto& scales) {
+    fields("types", scales.types);
+    fields.if_set("trouble", scales.trouble);
+    fields.if_set("unread", scales.unread);
+  }
+};
+
+template <>
+struct Fields<FitMeasures> {
+  static void visit(auto& fields, auto& measures) {
+    fields("runs", measures.runs);
+    fields.if_set("scales", measures.scales);
+  }
+};
+
+template <>
+struct Fields<FitPartItem> {
+  static void visit(auto& fields, auto& item) {
+    auto& measured = item.measured;
+    fields("number", item.number);
+    fields("item", item.name);
+    fields.derived("result", [&] { return result_of(measured); });
+    if constexpr (kReads<decltype(fields)>)
+      measured.measures = std::make_shared<FitMeasures>(read<FitMeasures>(fields.node()));
+    else
+      fields.members(json_of(*measured.measures));
+    fields.derived("inputs", [&] { return paths_json(measured.files); });
+  }
+};
+
+namespace {
+
+template <typename Item>
+PartLine line_of(const Item& item) {
+  Json json = json_of(item);
+  return {.number = item.number,
+          .result = json["result"].template get<std::string>(),
+          .found = dump_exact(std::move(json))};
+}
+
+template <typename Item>
+Result<Item> read_line(std::string_view line) {
+  BTF_ASSIGN(const Json json, parse_exact(line, "an item of a part"));
+  std::string trouble;
+  auto item = read<Item>(JsonNode(json, trouble));
   if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
   return item;
+}
+
+}  // namespace
+}  // namespace btf::report
+
+namespace btf {
+
+PartLine part_line(const LayerItem& item) { return report::line_of(item); }
+
+Result<LayerItem> read_layer_item(std::string_view line) {
+  return report::read_line<LayerItem>(line);
 }
 
 std::vector<PlannedPair> plan_of(std::span<const PlannedLayer> layers) {
@@ -213,205 +384,10 @@ Result<MeasuredLayers> read_measured_layers(const Parts& parts, std::vector<std:
                                                             read_layer_item, "layer", execution);
 }
 
-namespace {
-
-Json value_json(const ValueNoise& value) {
-  if (!value.trouble.empty()) return {{"trouble", value.trouble}};
-  if (!value.known) return nullptr;
-  const TensorMeasure& measure = value.measure;
-  return {{"floating", value.floating},
-          {"elements", json_number(measure.elements)},
-          {"nan", json_number(measure.nan)},
-          {"inf", json_number(measure.infinite)},
-          {"largest", json_number(measure.largest)},
-          {"smallest", json_number(measure.smallest)},
-          {"squares", json_number(measure.squares)},
-          {"error_squares", json_number(measure.error_squares)},
-          {"above", json_number(measure.above)},
-          {"beyond", json_number(measure.beyond)},
-          {"lost", json_number(measure.lost)}};
-}
-
-ValueNoise read_value_of_part(const JsonNode& node) {
-  if (node.null()) return {};
-  ValueNoise unread;
-  if (node.has("trouble")) {
-    unread.trouble = node["trouble"].text();
-    return unread;
-  }
-  ValueNoise value{.measure = {.elements = node["elements"].count(),
-                               .nan = node["nan"].count(),
-                               .infinite = node["inf"].count(),
-                               .largest = node["largest"].amount(),
-                               .smallest = node["smallest"].amount(),
-                               .squares = node["squares"].amount(),
-                               .error_squares = node["error_squares"].amount(),
-                               .above = node["above"].count(),
-                               .beyond = node["beyond"].count(),
-                               .lost = node["lost"].count()},
-                   .known = true,
-                   .floating = node["floating"].flag()};
-  const TensorMeasure& measure = value.measure;
-  if (measure.nan > measure.elements || measure.infinite > measure.elements - measure.nan)
-    node["nan"].fail("is, with inf, more than all elements");
-  value.noise = measure.noise();
-  return value;
-}
-
-Json effect_json(const InputEffect& effect) {
-  return {{"input", json_number(std::uint64_t{effect.input})},
-          {"noise", json_number(effect.noise)},
-          {"error", json_number(effect.error)},
-          {"nonfinite", json_number(effect.nonfinite)},
-          {"nan", json_number(effect.nan)},
-          {"infinite_from", json_number(effect.infinite_from)},
-          {"zeroed", json_number(effect.zeroed)},
-          {"rms", json_number(effect.rms)},
-          {"gain", json_number(effect.gain)},
-          {"carried", json_number(effect.carried)},
-          {"passes_on", effect.passes_on}};
-}
-
-InputEffect read_effect(const JsonNode& node) {
-  return {.input = node["input"].count(),
-          .noise = node["noise"].number(),
-          .error = node["error"].number(),
-          .nonfinite = node["nonfinite"].count(),
-          .nan = node["nan"].count(),
-          .infinite_from = node["infinite_from"].number(),
-          .zeroed = node["zeroed"].count(),
-          .rms = node["rms"].number(),
-          .gain = node["gain"].number(),
-          .carried = node["carried"].number(),
-          .passes_on = node["passes_on"].flag()};
-}
-
-Json layer_json(const NodeMeasure& measure) {
-  Json inputs = Json::array();
-  for (const InputEffect& effect : measure.inputs) inputs.push_back(effect_json(effect));
-  return {{"trouble", measure.trouble.empty() ? Json() : Json(measure.trouble)},
-          {"averages", measure.averages},
-          {"terms", json_number(measure.terms)},
-          {"rms", json_number(measure.rms)},
-          {"inside", json_number(measure.inside)},
-          {"variance_error", json_number(measure.variance_error)},
-          {"work", json_number(measure.work)},
-          {"inputs", std::move(inputs)}};
-}
-
-NodeMeasure read_layer(const JsonNode& node) {
-  NodeMeasure measure{.trouble = {},
-                      .inputs = {},
-                      .with_infinite = {},
-                      .averages = node["averages"].flag(),
-                      .terms = node["terms"].number(),
-                      .rms = node["rms"].number(),
-                      .inside = node["inside"].number(),
-                      .work = node["work"].count(),
-                      .variance_error = node["variance_error"].number()};
-  if (!node["trouble"].null()) measure.trouble = node["trouble"].text();
-  node["inputs"].each(
-      [&](const JsonNode& effect) { measure.inputs.push_back(read_effect(effect)); });
-  return measure;
-}
-
-Json type_json(const FitMeasures::TypeMeasures& type) {
-  Json json{{"tensors", Json::array()}};
-  for (const ValueNoise& value : type.values) json["tensors"].push_back(value_json(value));
-  if (type.node) json["layer"] = layer_json(type.node->plain);
-  if (type.node && type.node->typical) json["lucky"] = layer_json(*type.node->typical);
-  if (!type.trouble.empty()) json["trouble"] = type.trouble;
-  return json;
-}
-
-FitMeasures::TypeMeasures read_type(const JsonNode& node) {
-  FitMeasures::TypeMeasures type;
-  node["tensors"].each(
-      [&](const JsonNode& value) { type.values.push_back(read_value_of_part(value)); });
-  if (node.has("layer")) {
-    type.node.emplace(NodeVariants{.plain = read_layer(node["layer"])});
-    if (node.has("lucky")) type.node->typical = read_layer(node["lucky"]);
-  }
-  if (node.has("trouble")) type.trouble = node["trouble"].text();
-  return type;
-}
-
-Json run_json(const FitMeasures::RunMeasures& run) {
-  Json json{{"types", Json::array()}};
-  for (const FitMeasures::TypeMeasures& type : run.types) json["types"].push_back(type_json(type));
-  if (run.gains.empty()) return json;
-  for (const UniformGains& gains : run.gains) {
-    Json& list = json["gains"].emplace_back(Json::array());
-    for (const auto& gain : gains) list.push_back(gain ? json_number(*gain) : Json());
-  }
-  return json;
-}
-
-FitMeasures::RunMeasures read_run(const JsonNode& node) {
-  FitMeasures::RunMeasures run;
-  node["types"].each([&](const JsonNode& type) { run.types.push_back(read_type(type)); });
-  if (!node.has("gains")) return run;
-  node["gains"].each([&](const JsonNode& list) {
-    UniformGains& gains = run.gains.emplace_back();
-    list.each([&](const JsonNode& gain) {
-      gains.push_back(gain.null() ? std::nullopt : std::optional(gain.number()));
-    });
-  });
-  return run;
-}
-
-Json scales_json(const ScaledMeasure& scales) {
-  Json json{{"types", Json::array()}};
-  for (const FitScaledTensor& type : scales.types)
-    json["types"].push_back(report::scaled_tensor_json(type));
-  if (!scales.trouble.empty()) json["trouble"] = scales.trouble;
-  if (scales.unread) json["unread"] = true;
-  return json;
-}
-
-ScaledMeasure read_scales(const JsonNode& node) {
-  ScaledMeasure scales;
-  node["types"].each(
-      [&](const JsonNode& type) { scales.types.push_back(report::read_scaled_tensor(type)); });
-  if (node.has("trouble")) scales.trouble = node["trouble"].text();
-  if (node.has("unread")) scales.unread = node["unread"].flag();
-  return scales;
-}
-
-}  // namespace
-
-PartLine part_line(const FitPartItem& item) {
-  const FitMeasures& measures = *item.measured.measures;
-  std::string result = item.measured.trouble.empty() ? "measured" : "trouble";
-  Json json{{"number", json_number(item.number)},
-            {"item", item.name},
-            {"result", result},
-            {"runs", Json::array()}};
-  for (const FitMeasures::RunMeasures& run : measures.runs) json["runs"].push_back(run_json(run));
-  if (!measures.scales.empty()) {
-    Json& scales = json["scales"] = Json::array();
-    for (const ScaledMeasure& one : measures.scales) scales.push_back(scales_json(one));
-  }
-  Json& inputs = json["inputs"] = Json::array();
-  for (const auto& [path, state] : item.measured.files) inputs.push_back(path);
-  return {.number = item.number,
-          .result = std::move(result),
-          .found = report::dump_exact(std::move(json))};
-}
+PartLine part_line(const FitPartItem& item) { return report::line_of(item); }
 
 Result<FitPartItem> read_fit_item(std::string_view line) {
-  BTF_ASSIGN(const Json json, report::parse_exact(line, "an item of a part"));
-  std::string trouble;
-  const JsonNode node(json, trouble);
-  auto measures = std::make_shared<FitMeasures>();
-  node["runs"].each([&](const JsonNode& run) { measures->runs.push_back(read_run(run)); });
-  if (node.has("scales"))
-    node["scales"].each([&](const JsonNode& one) { measures->scales.push_back(read_scales(one)); });
-  FitPartItem item{.number = node["number"].count(),
-                   .name = node["item"].text(),
-                   .measured = {.measures = std::move(measures)}};
-  if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
-  return item;
+  return report::read_line<FitPartItem>(line);
 }
 
 std::vector<PlannedPair> plan_of(std::span<const PlannedFit> items) {

@@ -23,7 +23,6 @@
 #include "formats/io/output.h"
 #include "report/diff/names.h"
 #include "report/diff/reports.h"
-#include "report/saved/saved_report.h"
 #include "report/text/json.h"
 #include "report/text/text.h"
 

@@ -1,5 +1,3 @@
-#include "report/text/json.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -12,6 +10,7 @@
 #include "report/diff/names.h"
 #include "report/diff/reports.h"
 #include "report/diff/text.h"
+#include "report/text/fields.h"
 
 namespace btf::report {
 namespace {
@@ -60,233 +59,45 @@ Status SpooledJson::write(const TextSink& sink) {
   return sink(document_.take());
 }
 
-Json optional_number(const auto& value) { return value ? json_number(*value) : Json(nullptr); }
-
 // Without rtol and atol, they are written as 0.
 void add_tolerance(Json& object, const Tolerance& tolerance) {
   const auto number = [&](const std::optional<double>& value) {
-    return tolerance.by_error() ? json_number(value.value_or(0)) : Json(nullptr);
+    return tolerance.by_error() ? json_number(value.value_or(0)) : Json();
   };
   object["rtol"] = number(tolerance.rtol);
   object["atol"] = number(tolerance.atol);
-  object["ulp"] = optional_number(tolerance.ulp);
+  object["ulp"] = json_of(tolerance.ulp);
 }
 
-Json index_of(const std::optional<DiffTensor>& tensor) {
-  return tensor ? json_number(tensor->index) : Json(nullptr);
-}
+}  // namespace
 
-Json side(const std::optional<DiffTensor>& tensor, JsonSchema schema) {
-  if (!tensor) return nullptr;
-  Json json = Json::object();
-  if (schema == JsonSchema::sets) json["name"] = tensor->name;
-  if (schema == JsonSchema::sets && tensor->named) json["named"] = true;
-  if (!tensor->known) {
-    for (const char* member : {"dtype", "layout", "shape"}) json[member] = Json();
-    return json;
+template <>
+struct Fields<FileDifference> {
+  static void visit(auto& fields, auto& found) {
+    fields("part", found.part);
+    fields.or_null("subject", found.subject);
+    fields.or_null("what", found.what);
+    fields.or_null("actual", found.actual);
+    fields.or_null("golden", found.golden);
+    fields.derived("text", [&] { return found.text(); });
   }
-  json["dtype"] = btf::info(tensor->dtype).name;
-  if (tensor->codes) json["codes"] = btf::info(*tensor->codes).name;
-  if (tensor->scale) json["scale"] = json_number(*tensor->scale);
-  if (tensor->text_digits > 0) json["text_digits"] = tensor->text_digits;
-  if (tensor->text_fixed) json["text_fixed"] = true;
-  add_layout(json, "", tensor->layout);
-  json["shape"] = json_dims(tensor->dims);
-  return json;
-}
+};
 
-Json mismatch(const Mismatch& found, const TensorDiff& diff) {
-  return {{"index", json_dims(found.index)},
-          {"actual", json_value(diff.actual->dtype, found.actual_code)},
-          {"golden", json_value(diff.golden->dtype, found.golden_code)},
-          {"actual_code", btf::code_text(diff.actual->dtype, found.actual_code)},
-          {"golden_code", btf::code_text(diff.golden->dtype, found.golden_code)},
-          {"abs_error", json_number(found.abs_error)},
-          {"rel_error", json_number(found.rel_error)},
-          {"allowed", json_number(found.allowed)},
-          {"steps", optional_number(found.steps)},
-          {"actual_offset", optional_number(found.actual_offset)},
-          {"golden_offset", optional_number(found.golden_offset)}};
-}
+namespace {
 
-Json place(const std::optional<Dims>& index) { return index ? json_dims(*index) : Json(nullptr); }
-
-Json worst(const std::optional<Mismatch>& found, const TensorDiff& diff) {
-  return found ? mismatch(*found, diff) : Json(nullptr);
-}
-
-Json list(const auto& items, auto&& describe) {
-  Json array = Json::array();
-  for (const auto& item : items) array.push_back(describe(item));
-  return array;
-}
-
-Json criteria(const TensorDiff& diff) {
-  return list(diff.criteria, [](const CriterionResult& criterion) {
-    return Json{{"name", criterion.name},
-                {"passed", criterion.passed},
-                {"limit", optional_number(criterion.limit)},
-                {"value", optional_number(criterion.value)},
-                {"text", criterion.text}};
-  });
-}
-
-constexpr const char* kNoFigures = "there is no pair of finite numbers";
-
-Json figures(const TensorDiff& diff) {
-  if (!diff.figures) return nullptr;
-  const auto& fit = diff.figures->fit;
-  const auto of_fit = [&](double BestFit::* member) {
-    return fit ? json_number(*fit.*member) : Json(nullptr);
-  };
-  Json json = {{"pairs", json_number(diff.figures->pairs)}};
-  const bool none = diff.figures->pairs == 0;
-  // Figures that a report for --from-json lacks are left out.
-  for (const FigureInfo& row : btf::figures())
-    if (row.value != nullptr && (none || row.judged(diff)))
-      json[row.name] = none ? Json(nullptr) : json_number(*diff.figures.*row.value);
-  if (none) json["reason"] = kNoFigures;
-  json.update({{"gain", of_fit(&BestFit::gain)},
-               {"offset", of_fit(&BestFit::offset)},
-               {"residual", of_fit(&BestFit::residual)}});
-  return json;
-}
-
-Json top_k(const TensorDiff& diff) {
-  if (!diff.top_k) return nullptr;
-  return {{"k", json_number(diff.top_k->k)},
-          {"rows", json_number(diff.top_k->rows)},
-          {"disagreeing", json_number(diff.top_k->disagreeing)},
-          {"first", place(diff.top_k->first)}};
-}
-
-Json histogram(const TensorDiff& diff) {
-  if (!diff.worst_abs) return nullptr;
-  return {{"equal", json_number(diff.equal)},
-          {"decades", list(diff.decades, [](const DecadeCount& decade) {
-             return Json{{"decade", decade.decade},
-                         {"count", json_number(decade.count)},
-                         {"mismatched", json_number(decade.mismatched)}};
-           })}};
-}
-
-Json required(const TensorDiff& diff) {
-  const auto pair = [](const RequiredPair& found) {
-    return Json{{"rtol", json_number(found.rtol)}, {"atol", json_number(found.atol)}};
-  };
-  return {{"atol", optional_number(diff.required_atol)},
-          {"rtol", optional_number(diff.required_rtol)},
-          {"pair", diff.required_pair ? pair(*diff.required_pair) : Json(nullptr)},
-          {"pairs", list(diff.required_pairs, pair)}};
-}
-
-Json heatmap(const TensorDiff& diff) {
-  if (!diff.heatmap) return nullptr;
-  const Heatmap& map = *diff.heatmap;
-  const auto axis = [](const std::optional<Heatmap::Axis>& found) {
-    return found ? Json{{"dim", found->dim}, {"step", json_number(found->step)}} : Json(nullptr);
-  };
-  const auto cells = [&](const std::vector<std::uint64_t>& counts) {
-    Json rows = Json::array();
-    for (std::uint64_t r = 0; r < map.rows; ++r) {
-      Json row = Json::array();
-      for (std::uint64_t c = 0; c < map.columns; ++c)
-        row.push_back(json_number(counts[r * map.columns + c]));
-      rows.push_back(std::move(row));
-    }
-    return rows;
-  };
-  return {{"down", axis(map.down)},
-          {"across", axis(map.across)},
-          {"rows", json_number(map.rows)},
-          {"columns", json_number(map.columns)},
-          {"mismatched", cells(map.mismatched)},
-          {"elements", cells(map.elements)}};
-}
-
-Json used_tolerance(const TensorDiff& diff) {
-  Json json = Json::object();
-  add_tolerance(json, diff.tolerance);
-  json["equal_nan"] = diff.tolerance.equal_nan;
-  if (diff.tolerance.half_step) json["half_step"] = true;
-  return json;
+void visit_file_differences(auto& fields, auto& files) {
+  fields.if_set("differences", files.all);
+  fields.if_set("uncompared", files.uncompared);
 }
 
 }  // namespace
 
 void add_file_differences(const FileDifferences& files, Json& object) {
-  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
-  if (!files.all.empty())
-    object["differences"] = list(files.all, [&](const FileDifference& found) {
-      return Json{{"part", found.part},           {"subject", text(found.subject)},
-                  {"what", text(found.what)},     {"actual", text(found.actual)},
-                  {"golden", text(found.golden)}, {"text", found.text()}};
-    });
-  if (!files.uncompared.empty()) object["uncompared"] = files.uncompared;
+  object.update(object_of([&](auto& fields) { visit_file_differences(fields, files); }));
 }
 
 std::string schema_name(JsonSchema schema) {
   return "btftool/diff/" + std::to_string(static_cast<int>(schema));
-}
-
-Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
-  const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
-  Json json = Json::object();
-  if (schema == JsonSchema::sets) json["name"] = (diff.golden ? diff.golden : diff.actual)->name;
-  if (schema == JsonSchema::sets && diff.tier) json["paired_by"] = tier_name(*diff.tier);
-  if (schema == JsonSchema::sets && !diff.note.empty()) json["note"] = diff.note;
-  if (diff.error) json["error"] = diff.error->text();
-  json.update(
-      {{"actual", index_of(diff.actual)},
-       {"golden", index_of(diff.golden)},
-       {"result", result_name(diff.result)},
-       {"reason", diff.reason.empty() ? Json(nullptr) : Json(diff.reason)},
-       {"actual_tensor", side(diff.actual, schema)},
-       {"golden_tensor", side(diff.golden, schema)},
-       {"tolerance", used_tolerance(diff)},
-       {"criteria", criteria(diff)},
-       {"compared", json_number(diff.compared)},
-       {"mismatched", diff.mismatched_known ? json_number(diff.mismatched) : Json(nullptr)},
-       {"max_abs", json_number(diff.max_abs)},
-       {"max_rel", json_number(diff.max_rel)},
-       {"max_ulp", json_number(diff.max_ulp)},
-       {"nan",
-        {{"both", json_number(diff.nan.both)},
-         {"actual", json_number(diff.nan.actual)},
-         {"golden", json_number(diff.nan.golden)},
-         {"first_actual", place(diff.first_nonfinite.nan_actual)},
-         {"first_golden", place(diff.first_nonfinite.nan_golden)},
-         {"first_both", place(diff.first_nonfinite.nan_both)}}},
-       {"inf",
-        {{"both", json_number(diff.inf.both)},
-         {"opposite", json_number(diff.inf.opposite)},
-         {"actual", json_number(diff.inf.actual)},
-         {"golden", json_number(diff.inf.golden)},
-         {"first_opposite", place(diff.first_nonfinite.inf_opposite)},
-         {"first_actual", place(diff.first_nonfinite.inf_actual)},
-         {"first_golden", place(diff.first_nonfinite.inf_golden)},
-         {"first_both", place(diff.first_nonfinite.inf_both)}}},
-       {"figures", figures(diff)},
-       {"quantiles", list(diff.quantiles,
-                          [](const QuantileValue& quantile) {
-                            return Json{{"q", json_number(quantile.q)},
-                                        {"value", json_number(quantile.value)}};
-                          })},
-       {"top_k", top_k(diff)},
-       {"worst", {{"abs", worst(diff.worst_abs, diff)}, {"rel", worst(diff.worst_rel, diff)}}},
-       {"first", list(diff.first, found)},
-       {"largest", list(diff.largest, found)},
-       {"histogram", histogram(diff)},
-       {"required", required(diff)},
-       {"hints", list(diff.hints,
-                      [](const Hint& hint) {
-                        return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
-                      })},
-       {"heatmap", heatmap(diff)}});
-  if (diff.saturated.actual + diff.saturated.golden > 0)
-    json["saturated"] = {{"actual", json_number(diff.saturated.actual)},
-                         {"golden", json_number(diff.saturated.golden)}};
-  return json;
 }
 
 namespace {
@@ -425,3 +236,133 @@ std::unique_ptr<DiffReport> json_report(ReportOptions options, TextSink sink) {
 }
 
 }  // namespace btf::report
+
+namespace btf::report {
+namespace {
+
+PairOutcome outcome(const JsonNode& file) {
+  const JsonNode result = file["result"];
+  const std::string name = result.text();
+  for (const PairResult row :
+       {PairResult::same, PairResult::different, PairResult::missing, PairResult::trouble})
+    if (name == result_name(row)) {
+      const bool said = !file["error"].null();
+      // Files that differ only in their tensors have no message.
+      const bool bytes = said && row == PairResult::different;
+      return {bytes ? PairResult::bytes : row, said ? file["error"].text() : std::string()};
+    }
+  result.fail("is not one of same, different, missing, trouble");
+  return {};
+}
+
+FileDifferences file_differences(const JsonNode& file) {
+  FileDifferences files;
+  read_object(file, [&](auto& fields) { visit_file_differences(fields, files); });
+  return files;
+}
+
+void read_tensors(const JsonNode& list, SetDiffResult::Pair& pair) {
+  list.each([&](const JsonNode& node) {
+    if (!node.failed()) pair.tensors.push_back(saved_tensor(node, JsonSchema::files));
+  });
+}
+
+// In schema 1, only `error` says which side is missing.
+SetDiffResult::Pair file_pair(const JsonNode& file, const SetDiffResult& report) {
+  SetDiffResult::Pair pair;
+  pair.outcome = outcome(file);
+  pair.outcome.files = file_differences(file);
+  pair.files.name = file["path"].text();
+  pair.files.actual = report.actual + "/" + pair.files.name;
+  pair.files.golden = report.golden + "/" + pair.files.name;
+  read_tensors(file["tensors"], pair);
+  if (pair.outcome.result == PairResult::missing) {
+    FilePair& files = pair.files;
+    for (std::string* side : {&files.actual, &files.golden}) {
+      const std::string path = std::exchange(*side, {});
+      if (missing_side(files) == pair.outcome.error) return pair;
+      *side = path;
+    }
+    file["error"].fail("does not say which file is missing");
+  }
+  return pair;
+}
+
+void read_files(const JsonNode& root, SetDiffResult& report) {
+  report.directories = root.has("files");
+  if (report.directories)
+    return root["files"].each([&](const JsonNode& file) {
+      if (!file.failed()) report.pairs.push_back(file_pair(file, report));
+    });
+  report.pairs.push_back({{report.actual, report.actual, report.golden}, {}, {}, {}});
+  report.pairs.front().outcome.files = file_differences(root);
+  read_tensors(root["tensors"], report.pairs.front());
+}
+
+void read_members(const JsonNode& root, SetDiffResult& report) {
+  root["members"].each([&](const JsonNode& member) {
+    if (!member.failed()) report.pairs.push_back(saved_pair(member, "name"));
+  });
+  if (root.failed()) return;
+  if (report.pairs.empty()) return root["members"].fail("is empty");
+  const FilePair& first = report.pairs.front().files;
+  report.directories = report.pairs.size() > 1 || first.actual != report.actual;
+  root["tensors"].each([&](const JsonNode& node) {
+    if (node.failed()) return;
+    const std::uint64_t member = node["member"].count();
+    if (node.failed()) return;
+    if (member >= report.pairs.size()) return node["member"].fail("is not the number of a member");
+    SetDiffResult::Pair& pair = report.pairs[member];
+    TensorDiff diff = saved_tensor(node, JsonSchema::sets);
+    // A missing file is reported as a whole, without its tensors.
+    if (pair.outcome.result == PairResult::missing)
+      pair.missing.push_back(std::move(diff));
+    else
+      pair.tensors.push_back(std::move(diff));
+  });
+}
+
+SetDiffResult report_of(const JsonNode& root) {
+  SetDiffResult report;
+  const std::string schema = root.has("schema") ? root["schema"].text() : "";
+  const bool files = schema == schema_name(JsonSchema::files);
+  if (!files && schema != schema_name(JsonSchema::sets))
+    root.fail("is not a report of btftool diff: its schema is not " +
+              schema_name(JsonSchema::sets));
+  report.actual = root["actual"].text();
+  report.golden = root["golden"].text();
+  files ? read_files(root, report) : read_members(root, report);
+  return report;
+}
+
+}  // namespace
+
+SetDiffResult::Pair saved_pair(const JsonNode& member, const char* name) {
+  const auto path = [](const JsonNode& side) { return side.null() ? std::string() : side.text(); };
+  SetDiffResult::Pair pair;
+  pair.outcome = outcome(member);
+  pair.outcome.files = file_differences(member);
+  pair.files = {member[name].text(), path(member["actual"]), path(member["golden"])};
+  const bool missing = pair.files.actual.empty() != pair.files.golden.empty();
+  // A tensor that is missing makes its pair different.
+  const bool one_side = missing && pair.outcome.result == PairResult::different;
+  if ((missing != (pair.outcome.result == PairResult::missing) && !one_side &&
+       pair.outcome.result != PairResult::trouble) ||
+      (!missing && pair.files.actual.empty()))
+    member["result"].fail("contradicts the files present");
+  return pair;
+}
+
+}  // namespace btf::report
+
+namespace btf {
+
+Result<SetDiffResult> read_diff_report(const std::string& json) {
+  BTF_ASSIGN(const auto document, report::parse_json(json, "a report of btftool diff"));
+  std::string trouble;
+  SetDiffResult report = report::report_of(report::JsonNode(document, trouble));
+  if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
+  return report;
+}
+
+}  // namespace btf

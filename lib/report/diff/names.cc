@@ -41,22 +41,6 @@ std::string result_name(PairResult result) {
   return "trouble";
 }
 
-std::string result_name(DiffResult result) {
-  switch (result) {
-    case DiffResult::same:
-      return "same";
-    case DiffResult::different:
-      return "different";
-    case DiffResult::shape:
-      return "shape";
-    case DiffResult::missing:
-      return "missing";
-    case DiffResult::trouble:
-      break;
-  }
-  return "trouble";
-}
-
 std::string_view tier_name(PairTier tier) {
   return std::ranges::find(btf::pair_tier_names(), tier, &Named<PairTier>::value)->name;
 }

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "btf/report.h"
-#include "report/text/json.h"
+#include "report/text/fields.h"
 
 namespace btf::report {
 
@@ -14,6 +14,13 @@ namespace btf::report {
 std::string schema_name(JsonSchema schema);
 
 Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema);
+
+// Reads a pair of tensors back. Inconsistent values (an index beyond its dim, a code beyond its
+// dtype) are errors like wrong types, so that the result can be used like one of btf::diff().
+TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema);
+
+// Reads a pair of files without its tensors. `name` is the member with the name of the pair.
+SetDiffResult::Pair saved_pair(const JsonNode& node, const char* name);
 
 std::unique_ptr<DiffReport> json_report(ReportOptions options, TextSink sink);
 

@@ -92,8 +92,8 @@ std::string verdict_of(const FitOfScales& type) {
 }
 
 std::string told_of(const FitTensor& tensor) {
-  std::string text = tensor.name + ": " + size_words(tensor.smallest) + " to " +
-                     size_words(tensor.largest);
+  std::string text =
+      tensor.name + ": " + size_words(tensor.smallest) + " to " + size_words(tensor.largest);
   if (tensor.beyond > 0) text += "; " + html_count(tensor.beyond) + " become Inf";
   if (tensor.lost > 0) text += "; " + html_count(tensor.lost) + " become 0";
   return text;
@@ -255,7 +255,7 @@ class FitPage {
   }
 
   static Json row_of(const FitScaledTensor& tensor) {
-    Json row = scaled_tensor_json(tensor);
+    Json row = json_of(tensor);
     row["title"] = title_of(tensor.name, tensor.weight);
     row["held"] = is_held(tensor) ? "held" : "not held";
     row["remarks"] = remarks_of(tensor);

@@ -7,7 +7,7 @@
 
 #include "btf/fit.h"
 #include "btf/report.h"
-#include "report/text/json.h"
+#include "report/text/fields.h"
 
 namespace btf::report {
 
@@ -47,14 +47,81 @@ std::string lost_words(const FitScaledTensor& tensor, const FitScale& scale);
 bool is_held(const FitScaledTensor& tensor);
 
 std::string scales_text(const FitOfScales& type, const TextOptions& options);
-Json scales_json(const FitOfScales& type);
 
 // An item of "tensors" and of "layers" of a type in JSON.
 Json tensor_json(const FitTensor& tensor);
 Json layer_json(const FitLayer& layer, const FitOfType& type);
 
-// Write and read one tensor of the JSON of scales.
-Json scaled_tensor_json(const FitScaledTensor& tensor);
-FitScaledTensor read_scaled_tensor(const JsonNode& node);
+// The JSON of the scales that were found for a tensor, which parts have too.
+
+template <>
+inline constexpr auto kNames<FitScaling> = btf::fit_scalings;
+template <>
+inline constexpr auto kNames<FitScaleMethod> = btf::fit_scale_methods;
+
+template <>
+struct Fields<FitOutlier> {
+  static void visit(auto& fields, auto& outlier) {
+    fields("channel", outlier.channel);
+    fields("largest", outlier.largest);
+    fields("median", outlier.median);
+    fields("snr", outlier.snr);
+  }
+};
+
+template <>
+struct Fields<FitChannels> {
+  static void visit(auto& fields, auto& channels) {
+    fields("axis", channels.axis);
+    fields("count", channels.count);
+    fields("snr", channels.snr);
+    fields("gain", channels.gain);
+    fields("outlier", channels.outlier);
+  }
+};
+
+template <>
+struct Fields<FitScale> {
+  static void visit(auto& fields, auto& scale) {
+    fields("method", scale.method);
+    fields("scale", scale.scale);
+    fields("snr", scale.snr);
+    fields("clipped", scale.clipped);
+    fields("lost", scale.lost);
+  }
+};
+
+template <>
+struct Fields<FitScaledTensor> {
+  static void visit(auto& fields, auto& tensor) {
+    fields("name", tensor.name);
+    fields("weight", tensor.weight);
+    fields("elements", tensor.elements);
+    fields("nan", tensor.nan);
+    fields("inf", tensor.infinite);
+    fields("zeros", tensor.zeros);
+    fields.amount("largest", tensor.largest);
+    fields.amount("rms", tensor.rms);
+    fields("state", tensor.state);
+    fields.derived("best", [&] {
+      return tensor.scales.empty() ? Json() : json_of(tensor.scales[tensor.best].method);
+    });
+    fields("scales", tensor.scales);
+    if constexpr (kReads<decltype(fields)>) read_best(fields.node()["best"], tensor);
+    fields("channels", tensor.channels);
+  }
+
+ private:
+  static void read_best(const JsonNode& node, FitScaledTensor& tensor) {
+    if (node.null() && tensor.scales.empty()) return;
+    const std::string best = node.null() ? std::string() : node.text();
+    for (std::size_t i = 0; i < tensor.scales.size(); ++i)
+      if (fit_scale_method_name(tensor.scales[i].method) == best) {
+        tensor.best = i;
+        return;
+      }
+    node.fail("is none of the scales");
+  }
+};
 
 }  // namespace btf::report

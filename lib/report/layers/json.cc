@@ -10,76 +10,213 @@
 #include "btf/report.h"
 #include "btf/try.h"
 #include "report/layers/story.h"
-#include "report/text/json.h"
 
 namespace btf::report {
+
+template <>
+inline constexpr auto kNames<SpotState> = btf::spot_state_names;
+template <>
+inline constexpr auto kNames<OrderSource> = btf::order_source_names;
+template <>
+inline constexpr auto kNames<LayerState> = btf::layer_state_names;
+template <>
+inline constexpr auto kNames<LayerFault> = btf::layer_fault_names;
+template <>
+inline constexpr auto kNames<VerdictKind> = btf::verdict_kind_names;
+
+template <>
+struct Fields<GivenScale> {
+  static void visit(auto& fields, auto& given) {
+    fields("axis", given.axis);
+    fields("scales", given.scales);
+    fields("zero_points", given.zero_points);
+  }
+  static void check(const JsonNode& node, const GivenScale& given) {
+    if (given.axis && *given.axis >= btf::kMaxRank) node["axis"].fail("is not a dim");
+    for (const double scale : given.scales)
+      if (!(scale >= 0)) node["scales"].fail("are not all 0 or more");
+    for (const std::int64_t zero : given.zero_points)
+      if (zero < INT16_MIN || zero > UINT16_MAX) node["zero_points"].fail("are out of range");
+    if (given.scales.empty() ||
+        (!given.zero_points.empty() && given.zero_points.size() != given.scales.size()))
+      node.fail("needs scales, and no zero points or one for each");
+  }
+};
+
+template <>
+struct Fields<SpotElement> {
+  static void visit(auto& fields, auto& element) {
+    fields("index", element.index);
+    fields("actual", element.actual);
+    fields("golden", element.golden);
+    fields("recomputed", element.recomputed);
+    fields.amount("explained", element.explained);
+  }
+};
+
+template <>
+struct Fields<SpotCheck> {
+  static void visit(auto& fields, auto& spot) {
+    fields("state", spot.state);
+    fields("checked", spot.checked);
+    fields("off", spot.off);
+    fields("overflowed", spot.overflowed);
+    fields("golden_checked", spot.golden_checked);
+    fields("golden_off", spot.golden_off);
+    fields.or_null("precision", spot.precision);
+    fields.added_amount("own_error", spot.own_error);
+    fields.added_amount("usual_error", spot.usual_error);
+    fields.added_amount("adds", spot.adds);
+    fields.added_or_null("where", spot.where);
+    fields.added_or_null("holds", spot.holds);
+    fields("element", spot.element);
+    fields.or_null("why", spot.why);
+  }
+  static void check(const JsonNode& node, const SpotCheck& spot) {
+    if (spot.off > spot.checked || spot.golden_off > spot.golden_checked)
+      node["off"].fail("contradicts checked");
+  }
+};
+
+template <>
+struct Fields<BesideName> {
+  static void visit(auto& fields, auto& name) {
+    fields("name", name.name);
+    fields("compared", name.compared);
+  }
+};
+
+template <>
+struct Fields<Ambiguity> {
+  static void visit(auto& fields, auto& ambiguity) {
+    fields("actual", ambiguity.actual);
+    fields("golden", ambiguity.golden);
+    fields("tier", ambiguity.tier);
+  }
+};
+
 namespace {
 
-// Returns the value of an enum with the name in the JSON.
-template <typename T>
-Json named(std::span<const Named<T>> names, T value) {
-  return std::string(std::ranges::find(names, value, &Named<T>::value)->name);
+// A layer of an engine, and the nodes that are fused into it.
+void visit_fused(auto& fields, auto& layer) {
+  fields("layer", layer.fused);
+  fields("nodes", layer.fused_nodes);
 }
 
-Json optional_number(const std::optional<double>& value) {
-  return value ? json_number(*value) : Json();
+Json fused_json(const Layer& layer) {
+  return object_of([&](auto& fields) { visit_fused(fields, layer); });
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json side_json(const LayerSide& side) {
-  Json samples = Json::array();
-  for (const double sample : side.samples) samples.push_back(json_number(sample));
-  return {{"norm", json_number(side.norm)},
-          {"sum", json_number(side.sum)},
-          {"peak", json_number(side.peak)},
-          {"bits", side.bits},
-          {"step", json_number(side.step)},
-          {"scale", json_number(side.scale)},
-          {"fingerprint", json_number(side.fingerprint)},
-          {"samples", std::move(samples)}};
+Json dtypes_json(const Layer& layer) {
+  return {json_of(layer.actual_dtype), json_of(layer.golden_dtype)};
 }
 
-Json scale_json(const GivenScale& given) {
-  Json json{{"axis", given.axis ? Json(*given.axis) : Json()},
-            {"scales", Json::array()},
-            {"zero_points", Json::array()}};
-  for (const double scale : given.scales) json["scales"].push_back(json_number(scale));
-  for (const std::int64_t zero : given.zero_points) json["zero_points"].push_back(zero);
-  return json;
+void read_dtypes(const JsonNode& node, Layer& layer) {
+  std::vector<std::optional<DType>> dtypes;
+  read(node, dtypes);
+  if (!dtypes.empty()) layer.actual_dtype = dtypes[0];
+  if (dtypes.size() > 1) layer.golden_dtype = dtypes[1];
 }
 
-Json spot_json(const SpotCheck& spot) {
-  Json json{{"state", named(btf::spot_state_names(), spot.state)},
-            {"checked", json_number(spot.checked)},
-            {"off", json_number(spot.off)},
-            {"overflowed", json_number(spot.overflowed)},
-            {"golden_checked", json_number(spot.golden_checked)},
-            {"golden_off", json_number(spot.golden_off)},
-            {"precision", text_or_null(spot.precision)},
-            {"own_error", spot.own_error ? json_number(*spot.own_error) : Json()},
-            {"usual_error", spot.usual_error ? json_number(*spot.usual_error) : Json()},
-            {"adds", spot.adds ? json_number(*spot.adds) : Json()},
-            {"where", text_or_null(spot.where)},
-            {"holds", text_or_null(spot.holds)},
-            {"element", Json()},
-            {"why", text_or_null(spot.why)}};
-  if (!spot.element) return json;
-  json["element"] = {{"index", json_dims(spot.element->index)},
-                     {"actual", json_number(spot.element->actual)},
-                     {"golden", json_number(spot.element->golden)},
-                     {"recomputed", json_number(spot.element->recomputed)},
-                     {"explained", json_number(spot.element->explained)}};
-  return json;
-}
-
-Json hints_json(const std::vector<Hint>& hints) {
+Json names_json(const LayerReport& report, const std::vector<std::uint64_t>& layers) {
   Json list = Json::array();
-  for (const Hint& hint : hints)
-    list.push_back({{"cause", hint.other_cause.empty() ? std::string(btf::cause_name(hint.cause))
-                                                       : hint.other_cause},
-                    {"evidence", hint.evidence}});
+  for (const std::uint64_t layer : layers) list.push_back(report.layers[layer].name());
   return list;
+}
+
+// What judge_layers() sets is not read: a report that is read is judged again.
+void visit_layer(auto& fields, auto& layer, const LayerReport& report) {
+  fields.or_null("actual", layer.actual);
+  fields.or_null("golden", layer.golden);
+  fields("tier", layer.tier);
+  fields.custom("dtypes", layer, dtypes_json, read_dtypes);
+  fields("shape", layer.golden_dims);
+  if constexpr (kReads<decltype(fields)>) layer.actual_dims = layer.golden_dims;
+  fields.custom_if(layer.actual_dims != layer.golden_dims, "actual_shape", layer.actual_dims,
+                   json_dims, [](const JsonNode& node, Dims& dims) { dims = node.dims(); });
+  fields.or_null("op", layer.op);
+  fields.or_null("role", layer.role);
+  fields.custom_if(!layer.fused.empty(), "fused", layer, fused_json,
+                   [](const JsonNode& node, Layer& fused) {
+                     read_object(node, [&](auto& inner) { visit_fused(inner, fused); });
+                   });
+  fields.if_set("compute", layer.compute);
+  visit_figures(fields, layer.figures);
+  fields.derived("e_in", [&] { return json_number(layer.input_error); });
+  fields.derived("noise", [&] { return json_number(layer.noise); });
+  fields.derived("b", [&] { return json_number(layer.error_to_noise); });
+  fields.derived("bw", [&] { return json_number(layer.slice_error_to_noise); });
+  fields.derived("state", [&] { return json_of(layer.state); });
+  fields.custom("fault", layer.fault, json_of<LayerFault>,
+                [](const JsonNode& node, LayerFault& fault) {
+                  if (read<LayerFault>(node) == LayerFault::shape) fault = LayerFault::shape;
+                });
+  fields.derived("note", [&] { return text_or_null(layer.note); });
+  fields("placed", layer.placed);
+  fields.derived("inputs", [&] { return names_json(report, layer.inputs); });
+  fields("unseen", layer.unseen);
+  fields.amount("baseline", layer.baseline);
+  fields.or_null("trouble", layer.trouble);
+  fields.added("spot", layer.spot);
+  fields("hints", layer.hints);
+}
+
+// The members of the document before its pairs, but for what judge_layers() sets.
+void visit_order(auto& fields, auto& report) {
+  fields("source", report.order);
+  fields.or_null("path", report.order_path);
+  fields.derived("doubtful", [&] { return report.order_doubtful; });
+  fields.added("left_out", report.order_left_out);
+  fields.custom_if(
+      true, "left_out_by", report,
+      [](const LayerReport& of) {
+        return of.order_left_out.empty() ? Json() : json_of(of.order_left_out_by);
+      },
+      [](const JsonNode& node, LayerReport& of) {
+        if (!node.null()) read(node, of.order_left_out_by);
+      });
+  fields.added("unknown", report.order_unknown);
+  fields.if_set("graph", report.graph_path);
+  fields.if_set("engine", report.engine_path);
+  fields.if_set("actual_graph", report.actual_graph_path);
+}
+
+void visit_coverage(auto& fields, auto& report) {
+  fields("paired", report.paired);
+  fields("actual_only", report.actual_only);
+  fields("golden_only", report.golden_only);
+  fields("missing_outputs", report.missing_outputs);
+  fields("ambiguous", report.ambiguous);
+  fields.if_set("actual_beside", report.actual_beside);
+  fields.if_set("golden_beside", report.golden_beside);
+  fields.custom_if(
+      report.actual_flat || report.golden_flat, "flat", report,
+      [](const LayerReport& of) {
+        Json sides = Json::array();
+        if (of.actual_flat) sides.push_back("actual");
+        if (of.golden_flat) sides.push_back("golden");
+        return sides;
+      },
+      [](const JsonNode& node, LayerReport& of) {
+        for (const std::string& side : read<std::vector<std::string>>(node))
+          (side == "actual" ? of.actual_flat : of.golden_flat) = true;
+      });
+}
+
+void visit_watched(auto& fields, auto& report) {
+  fields.amount("error", report.watched_error);
+  fields.derived("changed", [&] { return report.watching_changed_result; });
+  fields.if_set("nonfinite", report.watched_nonfinite);
+}
+
+// Where the elements of the verdict's layer are.
+void visit_verdict_place(auto& fields, auto& verdict) {
+  fields.or_null("actual_file", verdict.actual_path);
+  fields("actual_tensor", verdict.actual_tensor);
+  fields.or_null("golden_file", verdict.golden_path);
+  fields("golden_tensor", verdict.golden_tensor);
+  fields.if_set("actual_scale", verdict.actual_scale);
+  fields.if_set("golden_scale", verdict.golden_scale);
 }
 
 class Document {
@@ -93,218 +230,100 @@ class Document {
     std::string_view comma;
     for (const Layer& layer : report_.layers) {
       BTF_TRY(sink(comma));
-      BTF_TRY(sink(dump(pair(layer))));
+      BTF_TRY(sink(dump(layer_json(run_, layer))));
       comma = ",";
     }
-    return sink("]," + dump(behind_pairs()).substr(1) + "\n");
+    return sink("]," + dump(after_pairs()).substr(1) + "\n");
   }
-
-  Json pair(const Layer& layer) const;
 
  private:
   Json before_pairs() const {
-    Json json{{"schema", kLayersSchema}, {"actual", run_.actual}, {"golden", run_.golden}};
-    json["verdict"] = verdict();
-    json["roots"] = Json::array();
-    for (const std::uint64_t root : report_.roots) json["roots"].push_back(fault(root));
-    json["artefacts"] = of_state(LayerState::dump);
-    json["unjudged"] = of_state(LayerState::unjudged);
-    for (Json& layer : of_state(LayerState::unmeasured))
-      json["unjudged"].push_back(std::move(layer));
-    json["order"] = {
-        {"source", named(btf::order_source_names(), report_.order)},
-        {"path", text_or_null(report_.order_path)},
-        {"doubtful", report_.order_doubtful},
-        {"left_out", report_.order_left_out},
-        {"left_out_by", report_.order_left_out.empty()
-                            ? Json()
-                            : named(btf::order_source_names(), report_.order_left_out_by)},
-        {"unknown", report_.order_unknown}};
-    if (!report_.graph_path.empty()) json["order"]["graph"] = report_.graph_path;
-    if (!report_.engine_path.empty()) json["order"]["engine"] = report_.engine_path;
-    if (!report_.actual_graph_path.empty())
-      json["order"]["actual_graph"] = report_.actual_graph_path;
-    json["noise"] = {{"source", report_.noise_source},
-                     {"arithmetic", text_or_null(report_.arithmetic)},
-                     {"u", json_number(report_.unit_roundoff)},
-                     {"a", json_number(run_.judge.growth)}};
-    if (report_.statistics_only) json["statistics_only"] = true;
-    json["coverage"] = {{"paired", json_number(report_.paired)},
-                        {"actual_only", report_.actual_only},
-                        {"golden_only", report_.golden_only},
-                        {"missing_outputs", report_.missing_outputs},
-                        {"ambiguous", ambiguous()}};
-    if (!report_.actual_beside.empty())
-      json["coverage"]["actual_beside"] = beside(report_.actual_beside);
-    if (!report_.golden_beside.empty())
-      json["coverage"]["golden_beside"] = beside(report_.golden_beside);
-    if (report_.actual_flat || report_.golden_flat) {
-      Json& flat = json["coverage"]["flat"] = Json::array();
-      if (report_.actual_flat) flat.push_back("actual");
-      if (report_.golden_flat) flat.push_back("golden");
-    }
-    json["scales"] = value_options(run_);
-    if (!run_.others.empty()) json["other_files"] = run_.others;
-    json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
-                                                   {"changed", report_.watching_changed_result}}
-                                            : Json();
-    if (report_.watched_nonfinite) json["watched"]["nonfinite"] = true;
-    return json;
+    return object_of([&](auto& fields) {
+      fields.put("schema", kLayersSchema);
+      fields("actual", run_.actual);
+      fields("golden", run_.golden);
+      fields.object("verdict", [&](auto& verdict) { visit_verdict(verdict); });
+      Json roots = Json::array();
+      for (const std::uint64_t root : report_.roots) roots.push_back(fault(root));
+      fields.put("roots", std::move(roots));
+      fields.put("artefacts", in_states({LayerState::dump}));
+      fields.put("unjudged", in_states({LayerState::unjudged, LayerState::unmeasured}));
+      fields.object("order", [&](auto& order) { visit_order(order, report_); });
+      fields.put("noise", {{"source", report_.noise_source},
+                           {"arithmetic", text_or_null(report_.arithmetic)},
+                           {"u", json_number(report_.unit_roundoff)},
+                           {"a", json_number(run_.judge.growth)}});
+      fields.if_set("statistics_only", report_.statistics_only);
+      fields.object("coverage", [&](auto& coverage) { visit_coverage(coverage, report_); });
+      fields.put("scales", value_options(run_));
+      fields.if_set("other_files", run_.others);
+      if (report_.watched_error)
+        fields.object("watched", [&](auto& watched) { visit_watched(watched, report_); });
+      else
+        fields.put("watched", Json());
+    });
   }
 
-  Json behind_pairs() const {
+  Json after_pairs() const {
     Json json{{"sanity", Json::array()}};
     for (const SanityFinding& finding : report_.sanity)
       json["sanity"].push_back({{"code", finding.code},
-                                {"layers", names(finding.layers)},
+                                {"layers", names_json(report_, finding.layers)},
                                 {"message", finding.message}});
     json["troubles"] = report_.troubles;
     json["warnings"] = report_.warnings;
     return json;
   }
 
-  Json names(const std::vector<std::uint64_t>& layers) const {
-    Json list = Json::array();
-    for (const std::uint64_t layer : layers) list.push_back(report_.layers[layer].name());
-    return list;
-  }
-
-  Json verdict() const {
+  void visit_verdict(FieldWriter& fields) const {
     const LayerVerdict& verdict = report_.verdict;
     const Layer* const layer = verdict.layer ? &report_.layers[*verdict.layer] : nullptr;
-    const auto figure = [&](double value) {
-      return layer != nullptr ? json_number(value) : Json();
-    };
-    Json json{{"kind", named(btf::verdict_kind_names(), verdict.kind)},
-              {"layer", layer != nullptr ? Json(layer->name()) : Json()},
-              {"between", verdict.between}};
-    json["b"] = layer != nullptr ? figure(layer->error_to_noise) : Json();
-    json["e_in"] = layer != nullptr ? figure(layer->input_error) : Json();
-    json["e_out"] =
-        layer != nullptr && layer->figures ? figure(layer->figures->relative_error) : Json();
-    json["words"] = verdict.words;
-    if (layer != nullptr && !layer->fused.empty()) json["fused"] = fused_json(*layer);
-    json["actual_file"] = text_or_null(verdict.actual_path);
-    json["actual_tensor"] = verdict.actual_tensor ? json_number(*verdict.actual_tensor) : Json();
-    json["golden_file"] = text_or_null(verdict.golden_path);
-    json["golden_tensor"] = verdict.golden_tensor ? json_number(*verdict.golden_tensor) : Json();
-    if (verdict.actual_scale) json["actual_scale"] = scale_json(*verdict.actual_scale);
-    if (verdict.golden_scale) json["golden_scale"] = scale_json(*verdict.golden_scale);
-    return json;
+    fields("kind", verdict.kind);
+    fields.put("layer", layer != nullptr ? Json(layer->name()) : Json());
+    fields("between", verdict.between);
+    fields.put("b", layer != nullptr ? json_number(layer->error_to_noise) : Json());
+    fields.put("e_in", layer != nullptr ? json_number(layer->input_error) : Json());
+    fields.put("e_out", layer != nullptr ? error_of(*layer) : Json());
+    fields("words", verdict.words);
+    if (layer != nullptr && !layer->fused.empty()) fields.put("fused", fused_json(*layer));
+    visit_verdict_place(fields, verdict);
+  }
+
+  static Json error_of(const Layer& layer) {
+    return layer.figures ? json_number(layer.figures->relative_error) : Json();
   }
 
   Json fault(std::uint64_t number) const {
     const Layer& layer = report_.layers[number];
     return {{"layer", layer.name()},
-            {"fault", named(btf::layer_fault_names(), layer.fault)},
+            {"fault", json_of(layer.fault)},
             {"b", json_number(layer.error_to_noise)},
             {"bw", json_number(layer.slice_error_to_noise)},
             {"e_in", json_number(layer.input_error)},
-            {"e_out", layer.figures ? json_number(layer.figures->relative_error) : Json()},
+            {"e_out", error_of(layer)},
             {"between", layer.unseen},
-            {"hints", hints_json(layer.hints)}};
+            {"hints", json_of(layer.hints)}};
   }
 
-  Json of_state(LayerState state) const {
+  // The layers in the first of these states, then those in the next.
+  Json in_states(std::initializer_list<LayerState> states) const {
     Json list = Json::array();
-    for (const Layer& layer : report_.layers)
-      if (layer.state == state)
-        list.push_back(
-            {{"layer", layer.name()}, {"why", layer.note}, {"hints", hints_json(layer.hints)}});
+    for (const LayerState state : states)
+      for (const Layer& layer : report_.layers)
+        if (layer.state == state)
+          list.push_back(
+              {{"layer", layer.name()}, {"why", layer.note}, {"hints", json_of(layer.hints)}});
     return list;
-  }
-
-  static Json beside(const std::vector<BesideName>& names) {
-    Json list = Json::array();
-    for (const BesideName& one : names)
-      list.push_back({{"name", one.name}, {"compared", one.compared}});
-    return list;
-  }
-
-  Json ambiguous() const {
-    Json list = Json::array();
-    for (const Ambiguity& ambiguity : report_.ambiguous)
-      list.push_back({{"actual", ambiguity.actual},
-                      {"golden", ambiguity.golden},
-                      {"tier", named(btf::pair_tier_names(), ambiguity.tier)}});
-    return list;
-  }
-
-  // A layer of an engine, and the nodes that are fused into it.
-  static Json fused_json(const Layer& layer) {
-    return {{"layer", layer.fused}, {"nodes", layer.fused_nodes}};
   }
 
   const LayerRun& run_;
   const LayerReport& report_;
 };
 
-Json Document::pair(const Layer& layer) const {
-  const auto dtype = [](const std::optional<DType>& of) {
-    return of ? Json(std::string(btf::info(*of).name)) : Json();
-  };
-  Json json{{"actual", text_or_null(layer.actual)},
-            {"golden", text_or_null(layer.golden)},
-            {"tier", named(btf::pair_tier_names(), layer.tier)},
-            {"dtypes", {dtype(layer.actual_dtype), dtype(layer.golden_dtype)}},
-            {"shape", json_dims(layer.golden_dims)}};
-  if (layer.actual_dims != layer.golden_dims) json["actual_shape"] = json_dims(layer.actual_dims);
-  json["op"] = text_or_null(layer.op);
-  json["role"] = text_or_null(layer.role);
-  if (!layer.fused.empty()) json["fused"] = fused_json(layer);
-  if (layer.compute) json["compute"] = dtype(layer.compute);
-  add_figures(json, layer.figures);
-  json["e_in"] = json_number(layer.input_error);
-  json["noise"] = json_number(layer.noise);
-  json["b"] = json_number(layer.error_to_noise);
-  json["bw"] = json_number(layer.slice_error_to_noise);
-  json["state"] = named(btf::layer_state_names(), layer.state);
-  json["fault"] = named(btf::layer_fault_names(), layer.fault);
-  json["note"] = text_or_null(layer.note);
-  json["placed"] = layer.placed;
-  json["inputs"] = names(layer.inputs);
-  json["unseen"] = layer.unseen;
-  json["baseline"] = optional_number(layer.baseline);
-  json["trouble"] = text_or_null(layer.trouble);
-  json["spot"] = layer.spot ? spot_json(*layer.spot) : Json();
-  json["hints"] = hints_json(layer.hints);
-  return json;
-}
-
 }  // namespace
 
-Json layer_json(const LayerRun& run, const Layer& layer) { return Document(run).pair(layer); }
-
-void add_figures(Json& json, const std::optional<LayerFigures>& found) {
-  if (!found) {
-    for (const char* member :
-         {"elements", "numbers", "equal", "e", "w", "rho", "mu", "gain", "error", "max_error",
-          "scale_fitted", "nan", "inf", "at_limit", "masked", "sides"})
-      json[member] = Json();
-    return;
-  }
-  const LayerFigures& figures = *found;
-  json["elements"] = json_number(figures.elements);
-  json["numbers"] = json_number(figures.pairs);
-  json["equal"] = json_number(figures.equal);
-  json["e"] = json_number(figures.relative_error);
-  json["w"] = json_number(figures.slice_error);
-  json["rho"] = json_number(figures.gain_share);
-  json["mu"] = json_number(figures.offset_share);
-  json["gain"] = json_number(figures.gain);
-  json["error"] = json_number(figures.error);
-  json["max_error"] = json_number(figures.max_error);
-  json["scale_fitted"] = figures.scale_fitted;
-  json["nan"] = {{"both", json_number(figures.nan.both)},
-                 {"actual", json_number(figures.nan.actual)},
-                 {"golden", json_number(figures.nan.golden)}};
-  json["inf"] = {{"both", json_number(figures.inf.both)},
-                 {"opposite", json_number(figures.inf.opposite)},
-                 {"actual", json_number(figures.inf.actual)},
-                 {"golden", json_number(figures.inf.golden)}};
-  json["at_limit"] = json_number(figures.at_limit);
-  json["masked"] = json_number(figures.masked);
-  json["sides"] = {{"actual", side_json(figures.actual)}, {"golden", side_json(figures.golden)}};
+Json layer_json(const LayerRun& run, const Layer& layer) {
+  return object_of([&](auto& fields) { visit_layer(fields, layer, run.report); });
 }
 
 }  // namespace btf::report
@@ -329,137 +348,15 @@ std::string json(const LayerRun& run) {
 namespace btf::report {
 namespace {
 
-// The member as one of the names.
-template <typename T>
-T named(std::span<const Named<T>> names, const JsonNode& node) {
-  const std::string name = node.text();
-  const auto row = std::ranges::find(names, name, &Named<T>::name);
-  if (row != names.end()) return row->value;
-  if (!node.failed()) node.fail("is not a known name");
-  return names.front().value;
-}
-
-std::string text_or_empty(const JsonNode& node) {
-  return node.null() ? std::string() : node.text();
-}
-
-std::vector<std::string> texts(const JsonNode& list) {
-  std::vector<std::string> found;
-  list.each([&](const JsonNode& item) {
-    if (!item.failed()) found.push_back(item.text());
-  });
-  return found;
-}
-
-std::optional<DType> dtype_of(const JsonNode& node) {
-  if (node.null()) return std::nullopt;
-  const auto dtype = btf::parse_dtype(node.text());
-  if (dtype) return *dtype;
-  if (!node.failed()) node.fail("is not a dtype");
-  return std::nullopt;
-}
-
-LayerSide side(const JsonNode& node) {
-  LayerSide side{.norm = node["norm"].amount(),
-                 .sum = node["sum"].number(),
-                 .peak = node["peak"].amount(),
-                 .bits = static_cast<std::uint32_t>(node["bits"].integer(0, 64)),
-                 .step = node["step"].amount(),
-                 .scale = node.has("scale") ? node["scale"].amount() : 0,
-                 .fingerprint = node["fingerprint"].count()};
-  std::size_t at = 0;
-  node["samples"].each([&](const JsonNode& sample) {
-    if (at < side.samples.size()) side.samples[at++] = sample.number();
-  });
-  return side;
-}
-
-std::vector<Hint> hints(const JsonNode& list) {
-  std::vector<Hint> found;
-  list.each([&](const JsonNode& node) {
-    Hint hint;
-    hint.evidence = node["evidence"].text();
-    const std::string cause = node["cause"].text();
-    const auto names = btf::cause_names();
-    const auto row = std::ranges::find(names, cause, &Named<Cause>::name);
-    row == names.end() ? void(hint.other_cause = cause) : void(hint.cause = row->value);
-    found.push_back(std::move(hint));
-  });
-  return found;
-}
-
-SpotCheck spot(const JsonNode& node) {
-  SpotCheck spot{.state = named(btf::spot_state_names(), node["state"]),
-                 .checked = node["checked"].count(),
-                 .off = node["off"].count(),
-                 .overflowed = node["overflowed"].count(),
-                 .golden_checked = node["golden_checked"].count(),
-                 .golden_off = node["golden_off"].count(),
-                 .precision = text_or_empty(node["precision"]),
-                 .why = text_or_empty(node["why"])};
-  // Reports of earlier versions lack these members.
-  const auto amount = [&](const char* member) {
-    return node.has(member) && !node[member].null() ? std::optional(node[member].amount())
-                                                    : std::nullopt;
-  };
-  spot.own_error = amount("own_error");
-  spot.usual_error = amount("usual_error");
-  spot.adds = amount("adds");
-  if (node.has("where")) spot.where = text_or_empty(node["where"]);
-  if (node.has("holds")) spot.holds = text_or_empty(node["holds"]);
-  const JsonNode element = node["element"];
-  if (!element.null())
-    spot.element = {.index = element["index"].dims(),
-                    .actual = element["actual"].number(),
-                    .golden = element["golden"].number(),
-                    .recomputed = element["recomputed"].number(),
-                    .explained = element["explained"].amount()};
-  if (!node.failed() && (spot.off > spot.checked || spot.golden_off > spot.golden_checked))
-    node["off"].fail("contradicts checked");
-  return spot;
-}
-
-Layer pair(const JsonNode& node) {
-  Layer layer;
-  layer.actual = text_or_empty(node["actual"]);
-  layer.golden = text_or_empty(node["golden"]);
-  layer.tier = named(btf::pair_tier_names(), node["tier"]);
-  std::size_t at = 0;
-  node["dtypes"].each([&](const JsonNode& dtype) {
-    if (at == 0) layer.actual_dtype = dtype_of(dtype);
-    if (at == 1) layer.golden_dtype = dtype_of(dtype);
-    ++at;
-  });
-  layer.golden_dims = node["shape"].dims();
-  layer.actual_dims = node.has("actual_shape") ? node["actual_shape"].dims() : layer.golden_dims;
-  layer.op = text_or_empty(node["op"]);
-  layer.role = text_or_empty(node["role"]);
-  if (node.has("fused")) {
-    layer.fused = node["fused"]["layer"].text();
-    layer.fused_nodes = texts(node["fused"]["nodes"]);
-  }
-  if (node.has("compute")) layer.compute = dtype_of(node["compute"]);
-  layer.placed = node["placed"].flag();
-  layer.unseen = texts(node["unseen"]);
-  layer.trouble = text_or_empty(node["trouble"]);
-  if (!node["baseline"].null()) layer.baseline = node["baseline"].amount();
-  if (!node["e"].null()) layer.figures = read_figures(node);
-  if (named(btf::layer_fault_names(), node["fault"]) == LayerFault::shape)
-    layer.fault = LayerFault::shape;
-  // Reports of earlier versions lack this member.
-  if (node.has("spot") && !node["spot"].null()) layer.spot = spot(node["spot"]);
-  layer.hints = hints(node["hints"]);
-  return layer;
-}
-
 void read_pairs(const JsonNode& list, LayerReport& report) {
   std::unordered_map<std::string, std::uint64_t> numbers;
   list.each([&](const JsonNode& node) {
     if (node.failed()) return;
-    report.layers.push_back(pair(node));
-    Layer& layer = report.layers.back();
-    layer.number = numbers.size();
-    numbers.emplace(layer.name(), report.layers.size() - 1);
+    Layer layer;
+    read_object(node, [&](auto& fields) { visit_layer(fields, layer, report); });
+    layer.number = report.layers.size();
+    numbers.emplace(layer.name(), report.layers.size());
+    report.layers.push_back(std::move(layer));
   });
   std::size_t at = 0;
   list.each([&](const JsonNode& node) {
@@ -476,23 +373,6 @@ void read_pairs(const JsonNode& list, LayerReport& report) {
   });
 }
 
-// Returns std::nullopt for reports of earlier versions.
-std::optional<GivenScale> given_scale(const JsonNode& verdict, const char* member) {
-  if (!verdict.has(member)) return std::nullopt;
-  const JsonNode node = verdict[member];
-  GivenScale given;
-  if (!node["axis"].null())
-    given.axis = static_cast<std::uint32_t>(node["axis"].integer(0, btf::kMaxRank - 1));
-  node["scales"].each([&](const JsonNode& scale) { given.scales.push_back(scale.amount()); });
-  node["zero_points"].each([&](const JsonNode& zero) {
-    given.zero_points.push_back(zero.integer(INT16_MIN, UINT16_MAX));
-  });
-  if (given.scales.empty() ||
-      (!given.zero_points.empty() && given.zero_points.size() != given.scales.size()))
-    node.fail("needs scales, and no zero points or one for each");
-  return given;
-}
-
 void read_verdict(const JsonNode& node, LayerReport& report) {
   LayerVerdict& verdict = report.verdict;
   if (!node["layer"].null()) {
@@ -500,12 +380,7 @@ void read_verdict(const JsonNode& node, LayerReport& report) {
     if (layer == report.layers.end()) return node["layer"].fail("is not a pair");
     verdict.layer = static_cast<std::uint64_t>(layer - report.layers.begin());
   }
-  verdict.actual_path = text_or_empty(node["actual_file"]);
-  verdict.golden_path = text_or_empty(node["golden_file"]);
-  if (!node["actual_tensor"].null()) verdict.actual_tensor = node["actual_tensor"].count();
-  if (!node["golden_tensor"].null()) verdict.golden_tensor = node["golden_tensor"].count();
-  verdict.actual_scale = given_scale(node, "actual_scale");
-  verdict.golden_scale = given_scale(node, "golden_scale");
+  read_object(node, [&](auto& fields) { visit_verdict_place(fields, verdict); });
 }
 
 LayerRun run_of(const JsonNode& root) {
@@ -515,84 +390,27 @@ LayerRun run_of(const JsonNode& root) {
     root.fail("is not a report of btftool layers: its schema is not " + std::string(kLayersSchema));
     return run;
   }
-  run.actual = root["actual"].text();
-  run.golden = root["golden"].text();
-  const JsonNode order = root["order"];
-  report.order = named(btf::order_source_names(), order["source"]);
-  report.order_path = text_or_empty(order["path"]);
-  if (order.has("graph")) report.graph_path = order["graph"].text();
-  if (order.has("engine")) report.engine_path = order["engine"].text();
-  if (order.has("actual_graph")) report.actual_graph_path = order["actual_graph"].text();
-  if (order.has("left_out")) {
-    report.order_left_out = texts(order["left_out"]);
-    report.order_unknown = texts(order["unknown"]);
-    if (!order["left_out_by"].null())
-      report.order_left_out_by = named(btf::order_source_names(), order["left_out_by"]);
-  }
-  if (root.has("statistics_only")) report.statistics_only = root["statistics_only"].flag();
-  const JsonNode coverage = root["coverage"];
-  report.paired = coverage["paired"].count();
-  report.actual_only = texts(coverage["actual_only"]);
-  report.golden_only = texts(coverage["golden_only"]);
-  report.missing_outputs = texts(coverage["missing_outputs"]);
+  FieldReader fields(root);
+  fields("actual", run.actual);
+  fields("golden", run.golden);
+  fields.object("order", [&](auto& order) { visit_order(order, report); });
+  fields.if_set("statistics_only", report.statistics_only);
+  fields.object("coverage", [&](auto& coverage) { visit_coverage(coverage, report); });
+  if (!root["watched"].null())
+    fields.object("watched", [&](auto& watched) { visit_watched(watched, report); });
+  fields("troubles", report.troubles);
   // Reports of earlier versions lack these members.
-  const auto beside = [&](const char* member, std::vector<BesideName>& names) {
-    if (!coverage.has(member)) return;
-    coverage[member].each([&](const JsonNode& node) {
-      names.push_back({node["name"].text(), node["compared"].text()});
-    });
-  };
-  beside("actual_beside", report.actual_beside);
-  beside("golden_beside", report.golden_beside);
-  if (coverage.has("flat"))
-    for (const std::string& side : texts(coverage["flat"]))
-      (side == "actual" ? report.actual_flat : report.golden_flat) = true;
-  coverage["ambiguous"].each([&](const JsonNode& node) {
-    report.ambiguous.push_back({texts(node["actual"]), texts(node["golden"]),
-                                named(btf::pair_tier_names(), node["tier"])});
-  });
-  if (const JsonNode watched = root["watched"]; !watched.null()) {
-    report.watched_error = watched["error"].amount();
-    report.watched_nonfinite = watched.has("nonfinite") && watched["nonfinite"].flag();
-  }
-  report.troubles = texts(root["troubles"]);
-  if (root.has("noise") && root["noise"].has("arithmetic"))
-    report.arithmetic = text_or_empty(root["noise"]["arithmetic"]);
-  if (root.has("warnings")) report.warnings = texts(root["warnings"]);
-  if (root.has("scales")) run.scales = texts(root["scales"]);
+  if (root.has("noise"))
+    fields.object("noise",
+                  [&](auto& noise) { noise.added_or_null("arithmetic", report.arithmetic); });
+  fields.added("warnings", report.warnings);
+  fields.added("scales", run.scales);
   read_pairs(root["pairs"], report);
   read_verdict(root["verdict"], report);
   return run;
 }
 
 }  // namespace
-
-LayerFigures read_figures(const JsonNode& node) {
-  LayerFigures f;
-  f.elements = node["elements"].count();
-  f.pairs = node["numbers"].count();
-  f.equal = node["equal"].count();
-  f.relative_error = node["e"].amount();
-  f.slice_error = node["w"].amount();
-  f.gain_share = node["rho"].amount();
-  f.offset_share = node["mu"].amount();
-  f.gain = node["gain"].number();
-  f.error = node["error"].amount();
-  f.max_error = node["max_error"].amount();
-  f.scale_fitted = node["scale_fitted"].flag();
-  f.nan = {node["nan"]["both"].count(), node["nan"]["actual"].count(),
-           node["nan"]["golden"].count()};
-  f.inf = {node["inf"]["both"].count(), node["inf"]["opposite"].count(),
-           node["inf"]["actual"].count(), node["inf"]["golden"].count()};
-  f.at_limit = node["at_limit"].count();
-  f.masked = node["masked"].count();
-  f.actual = side(node["sides"]["actual"]);
-  f.golden = side(node["sides"]["golden"]);
-  if (!node.failed() && (f.pairs > f.elements || f.equal > f.pairs))
-    node["numbers"].fail("contradicts elements and equal");
-  return f;
-}
-
 }  // namespace btf::report
 
 namespace btf {

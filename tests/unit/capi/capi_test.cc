@@ -403,7 +403,7 @@ TEST_CASE("capi: arrays that cannot be", "[capi]") {
   CHECK(refused([](btf_array& a) { a.bytes = 20; }) ==
         "the array has 20 bytes, but its dims need 24");
   CHECK(refused([](btf_array& a) { a.data = nullptr; }) == "the array has no data");
-  CHECK(refused([](btf_array& a) { a.dims = nullptr; }) == "no dims");
+  CHECK(refused([](btf_array& a) { a.dims = nullptr; }) == "the argument 'dims' is NULL");
   CHECK(refused([](btf_array& a) { a.dtype = nullptr; }) == "the array has no dtype");
   CHECK(refused([](btf_array& a) { a.layout = "coo"; }) == "COO is not a dense layout");
   CHECK(refused([&](btf_array& a) { a.strides = strides.data(); }) ==

@@ -198,7 +198,7 @@ TEST_CASE("a line of fit that contradicts itself is refused", "[shards]") {
   CHECK(refused("\"largest\":0.3", "\"largest\":-0.3").contains("tensors[0].largest"));
   CHECK(refused("\"best\":\"squares\"", "\"best\":null").contains("none of the scales"));
   CHECK(refused("\"best\":\"squares\"", "\"best\":\"p99.9\"").contains("none of the scales"));
-  CHECK(refused("\"best\":\"squares\"", "\"best\":\"median\"").contains("none of the words"));
+  CHECK(refused("\"best\":\"squares\"", "\"best\":\"median\"").contains("none of the scales"));
   CHECK(refused("\"state\":\"poor\"", "\"state\":\"rich\"").contains("scales[0].types[0].state"));
   CHECK(refused("\"axis\":3", "\"axis\":4294967296").contains("channels.axis"));
   CHECK(refused("\"runs\":[", "\"ruins\":[").contains("runs"));
