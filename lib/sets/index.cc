@@ -886,8 +886,7 @@ bool has_numbers(const ProbeTensor& tensor) {
 // The files with elements that a dump.json names, which are next to it.
 Result<std::unique_ptr<SetIndex>> read_msprobe_index(const ByteSource& source,
                                                      const std::string& path) {
-  BTF_ASSIGN(const auto construct,
-             open_if_there(path.substr(0, path.rfind('/') + 1) + "construct.json"));
+  BTF_ASSIGN(const auto construct, open_if_there(msprobe_construct(path)));
   BTF_ASSIGN(const ProbeDump dump, read_msprobe_dump(source, construct.get()));
   auto files = std::make_unique<DescribedFiles>();
   if (dump.cut_off) {
@@ -954,6 +953,10 @@ std::string IndexEntry::place() const {
   if (tensor->tensor_number) return file + "#" + std::to_string(*tensor->tensor_number);
   if (tensor->offset) return file + "#" + tensor->name.value_or(std::to_string(*tensor->offset));
   return file;
+}
+
+std::string msprobe_construct(const std::string& path) {
+  return path.substr(0, path.rfind('/') + 1) + "construct.json";
 }
 
 Result<bool> is_msprobe_dump(const std::string& path) {

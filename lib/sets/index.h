@@ -74,6 +74,9 @@ inline constexpr std::string_view kIndexBesideFolder = "dump.json";
 // Returns true for a dump.json of msprobe.
 Result<bool> is_msprobe_dump(const std::string& path);
 
+// The list of each call's caller, which may be next to a dump.json.
+std::string msprobe_construct(const std::string& path);
+
 // nullptr if it is not an index or cannot be read.
 Result<const IndexKind*> find_index_kind(const std::string& path, FoundBy found_by);
 

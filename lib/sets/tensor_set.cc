@@ -437,6 +437,9 @@ const std::vector<SetMember>& TensorSet::unfinished() const { return state_->unf
 
 std::vector<std::string> TensorSet::files_read() const {
   std::vector<std::string> paths = state_->indexes;
+  for (const std::string& index : state_->indexes)
+    if (const auto probe = is_msprobe_dump(index); probe && *probe)
+      paths.push_back(msprobe_construct(index));
   for (std::uint64_t i = 0; i < member_count(); ++i) {
     paths.push_back(path(i));
     // What cannot be opened here is noted, and reported by whoever reads it.

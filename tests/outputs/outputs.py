@@ -285,6 +285,18 @@ def of_directories(at):
     shutil.rmtree(at / "out")
 
 
+def of_msprobe(at):
+    """The list of callers next to a dump of msprobe is read with it."""
+    shutil.copytree(TESTDATA / "msprobe" / "statistics", at / "probe")
+    for dump in sorted((at / "probe").rglob("dump.json")):
+        folder = str(dump.parent.relative_to(at))
+        for operand in (folder, folder + "/dump.json"):
+            for command in ("layers", "diff"):
+                refused(at, f"{command} --html onto construct.json",
+                        [command, "--html", folder + "/construct.json", operand, operand], ["construct.json"])
+    shutil.rmtree(at / "probe")
+
+
 def goes_on(at):
     """What is no input may be replaced, and OUT may be IN."""
     def works(what, *words, code=0):
@@ -311,7 +323,7 @@ def main():
         at = Path(scratch, "work")
         at.mkdir()
         make_files(at)
-        for group in (matrix, by_descriptor, of_parts, of_directories, goes_on):
+        for group in (matrix, by_descriptor, of_parts, of_directories, of_msprobe, goes_on):
             group(at)
     print(f"{count} commands, {len(failures)} failed")
     return 1 if failures or count < 300 else 0
