@@ -358,7 +358,7 @@ TEST_CASE("sets: files that are opened ahead are those that would be opened") {
   const auto bytes = respecified->bytes(3);
   for (const std::uint64_t member : {1U, 3U, 5U, 7U}) {
     btf::OpenOptions options;
-    options.spec = btf::parse_tensor_spec("uint8:" + std::to_string(bytes)).value();
+    options.spec = btf::parse_tensor_spec("uint8:" + std::to_string(bytes.value())).value();
     respecified->open_as(member, options);
   }
   for (const std::uint64_t member : {3U, 1U, 5U, 7U})
