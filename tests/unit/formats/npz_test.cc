@@ -89,7 +89,7 @@ TEST_CASE("npz: every form of an archive is its twin to the bit") {
   std::size_t compared = 0;
   for (const std::string& name : npz_names()) {
     const std::string stem = name.substr(0, name.find('.'));
-    if (stem == "foreign" || stem == "spooled") continue;
+    if (stem == "foreign" || stem == "complex" || stem == "spooled") continue;
     CAPTURE(name);
     const auto options = stem.starts_with("void_") ? told(btf::parse_dtype(stem.substr(5)).value())
                                                    : btf::OpenOptions{};
