@@ -118,7 +118,7 @@ TEST_CASE("an item of a share says what it is of", "[fit]") {
 TEST_CASE("what is not of the plan's items is refused", "[fit]") {
   const Kept all = measured_by(1, true);
   const std::uint64_t pow = number_of(all, "pow");
-  const std::string why = "what was measured of item " + std::to_string(pow);
+  const std::string why = "the measures of item " + std::to_string(pow);
   const auto type = [](FitMeasures& measures) -> FitMeasures::TypeMeasures& {
     return measures.runs[0].types[0];
   };
