@@ -264,7 +264,7 @@ def wait(tab, condition):
 def use_fit(tab, name):
     """All layers are there, and are filtered."""
     open_wide_and_narrow(tab, name)
-    tables = {table: len(report.rows(report.read(name), f"float16 {table}")) for table in ("must-stay-wide", "fits", "not-judged", "tensors")}
+    tables = {table: len(report.rows(report.read(name), f"float16 {table}")) for table in ("wide", "narrow", "unjudged", "tensors")}
     check("fit: rows", (tab.run(KEPT), tables["tensors"]), (sum(tables.values()), TENSORS + 1))
     why = "[...document.querySelectorAll('h3 + table tbody tr td.why b')].map(text => text.innerText.length)"
     check("fit: wide ones have a reason", [length for length in tab.run(why) if length <= 20], [])

@@ -492,7 +492,7 @@ std::span<const Topic> topics() {
         "docs/repair.md and docs/convert.md", work_findings()},
        {"cause", "diff", "causes of a difference that diff finds", "docs/hints.md", causes()},
        {"figure", "diff", "figures of a difference", "docs/diff.md", kFigureRows},
-       {"term", "reports", "terms of reports", "docs/diff.md and docs/layers.md", kTermRows},
+       {"term", "reports", "terms of reports", "docs/diff.md and docs/layers.md and docs/glossary.md", kTermRows},
        {"verdict", "layers", "verdicts of layers", "docs/layers.md", verdicts()},
        {"layer-state", "layers", "states of layers", "docs/layers.md and docs/json.md",
         kLayersStateRows},
