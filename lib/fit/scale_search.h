@@ -64,8 +64,8 @@ class CodeGrid {
 
   double largest() const { return values_.back(); }
 
-  // The result of a scale: the error's sum of squares, how much of it is due to numbers beyond the
-  // last code, and the scale that would be best if each number kept its code.
+  // The errors that one scale causes: the sum of their squares, the part of it that is due to
+  // numbers beyond the last code, and the scale that would be best if each number kept its code.
   struct Trial {
     double squares = 0;
     double beyond = 0;

@@ -116,7 +116,8 @@ class Sensitivity {
   std::vector<bool> unseen_;    // by value: its errors cannot be followed to an output
 };
 
-// What is assumed of each node.
+// What output_errors() assumes about each node: whether it is kept in float32, and whether its
+// results are finite.
 struct AssumedNodes {
   std::vector<bool> wide;
   std::vector<bool> infinite;  // its results are Inf or NaN unless it is wide

@@ -469,7 +469,7 @@ class Walk {
 
 Result<bool> is_directory(const std::string& path) {
   if (path == "-") return false;
-  // What is not there is reported when it is opened as a file.
+  // A path that does not exist is reported when it is opened as a file.
   BTF_ASSIGN(const std::optional<struct stat> status, status_of_path(path));
   return status && S_ISDIR(status->st_mode);
 }

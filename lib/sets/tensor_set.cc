@@ -442,7 +442,7 @@ std::vector<std::string> TensorSet::files_read() const {
       paths.push_back(msprobe_construct(index));
   for (std::uint64_t i = 0; i < member_count(); ++i) {
     paths.push_back(path(i));
-    // What cannot be opened here is noted, and reported by whoever reads it.
+    // A file that cannot be opened here is reported when its tensors are read.
     if (!may_have_data_beside(paths.back())) continue;
     if (const auto stamp = path_stamp(paths.back()); stamp && !*stamp) continue;
     if (const auto model = file(i))

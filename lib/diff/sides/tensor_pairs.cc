@@ -415,7 +415,7 @@ Result<std::vector<std::uint64_t>> TensorPairs::pick(const PickTensors& pick) co
     for (const auto& [file, index] :
          {std::pair(actual_.file, pair.actual), {golden_.file, pair.golden}}) {
       if (!index) continue;
-      // What is damaged is so for all shards, and reported with its pair.
+      // A damaged tensor is damaged for every shard, and is reported with its pair.
       const auto name = file->name(*index);
       const auto info = file->tensor(*index);
       if (!name && is_system_error(name.error())) return std::unexpected(name.error());

@@ -20,8 +20,8 @@
 
 namespace btf {
 
-// Types with a scale: which scales a network's tensors get, and what that costs. What is measured
-// for float16 and bfloat16 follows below.
+// Types with a scale: the scale of each tensor of a network, and the error that it costs. The
+// measurements for float16 and bfloat16 follow below.
 
 // Returns true for the types that fit() gives a scale: signed ones of 8 bits or fewer. The code of
 // a number x is x / scale, rounded to nearest even and clamped; there is no zero point.

@@ -30,7 +30,8 @@ class FitLines {
   void put(std::string_view line) { text_.append(line).append("\n"); }
   // Whole lines.
   void add(std::string_view text) { text_ += text; }
-  // Text that does not fit goes on behind two more blanks. Reasons have names as they are.
+  // Text that does not fit is continued on the next line, indented by two more blanks. The text may
+  // contain names as files have them.
   void lines(const std::string& text, std::size_t indent) {
     const std::string whole = std::string(indent, ' ') + printable(text);
     for (const std::string& line : wrapped(whole, columns_, indent + 2)) put(line);

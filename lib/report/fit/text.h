@@ -24,7 +24,7 @@ std::string finding_words(const FitFinding& finding, const FitOfType& type, std:
 std::string output_words(const FitOutput& output, const FitOfType& type);
 
 // Returns true if the dtype cannot represent the values of a tensor well: some become Inf, or
-// rounding is off by more than so many times the unit roundoff of the type.
+// its rounding error exceeds kPoorSteps times the unit roundoff of the type.
 inline constexpr double kPoorSteps = 8;
 bool is_poor(const FitTensor& tensor, const FitOfType& type);
 

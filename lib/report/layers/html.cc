@@ -37,15 +37,15 @@ constexpr std::size_t kMostNeighbours = 8;  // of a kind
 std::string layer_told(const Layer& layer, std::size_t number) {
   std::string text = fmt::format("{} {}: ", number + 1, layer.name());
   if (!layer.figures) return text + "not measured";
-  return text + fmt::format("error {:.3g} %, worst part {:.3g} %, {:.3g} times what is explained, {}",
-                            layer.figures->relative_error * 100, layer.figures->slice_error * 100,
-                            layer.error_to_noise, state_text(layer));
+  return text +
+         fmt::format("error {:.3g} %, worst part {:.3g} %, {:.3g} times what is explained, {}",
+                     layer.figures->relative_error * 100, layer.figures->slice_error * 100,
+                     layer.error_to_noise, state_text(layer));
 }
 
 // The number of elements that were recomputed from the inputs of the layer, or how many are wrong.
 Json recomputed(const SpotCheck& spot) {
-  if (spot.state == SpotState::unchecked)
-    return {{"text", "–"}, {"key", -1}, {"title", spot.why}};
+  if (spot.state == SpotState::unchecked) return {{"text", "–"}, {"key", -1}, {"title", spot.why}};
   return {{"text", spot.off == 0 ? fmt::format("{} follow", spot.checked)
                                  : fmt::format("{} of {} off", spot.off, spot.checked)},
           {"key", spot.off}};
@@ -79,8 +79,8 @@ Json layer_row(const LayerRun& run, std::size_t number) {
   return row;
 }
 
-// The layers that the layer of the verdict reads, that layer, and those that read it. Where it is
-// not known what is computed from what, the layers before and behind it.
+// The layers that the layer of the verdict reads, that layer, and those that read it. If the
+// inputs of layers are not known: the layers before and after it.
 class Neighbours {
  public:
   explicit Neighbours(const LayerRun& run) : run_(run) {
@@ -167,8 +167,7 @@ std::string html(const LayerRun& run) {
     page.table(near.table());
   }
   PageTable table("layers", kLayerColumns);
-  for (std::size_t i = 0; i < run.report.layers.size(); ++i)
-    table.add(layer_row(run, i));
+  for (std::size_t i = 0; i < run.report.layers.size(); ++i) table.add(layer_row(run, i));
   page.view(layers_chart());
   if (table.rows() > 0) {
     page.heading("All layers");
@@ -177,7 +176,8 @@ std::string html(const LayerRun& run) {
   }
   return page.html(
       "Error: the root of the sum of squared errors, by that of golden. Inputs: the error of what "
-      "the layer reads. × explained: the error by what inputs and dtype explain; a layer that is far "
+      "the layer reads. × explained: the error by what inputs and dtype explain; a layer that is "
+      "far "
       "above 1 broke. Worst part: the largest error of a part of the tensor.");
 }
 
