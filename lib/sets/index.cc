@@ -886,7 +886,7 @@ bool has_numbers(const ProbeTensor& tensor) {
 // The files with elements that a dump.json names, which are next to it.
 Result<std::unique_ptr<SetIndex>> read_msprobe_index(const ByteSource& source,
                                                      const std::string& path) {
-  BTF_ASSIGN(const auto construct, open_if_there(msprobe_construct(path)));
+  BTF_ASSIGN(const auto construct, open_if_there(next_to_index(path, kMsprobeConstruct)));
   BTF_ASSIGN(const ProbeDump dump, read_msprobe_dump(source, construct.get()));
   auto files = std::make_unique<DescribedFiles>();
   if (dump.cut_off) {
@@ -901,7 +901,7 @@ Result<std::unique_ptr<SetIndex>> read_msprobe_index(const ByteSource& source,
   std::string folder = dump.folder.empty() ? std::string(kUsualFolder) : dump.folder;
   BTF_ASSIGN(const auto there, status_of_path(beside + folder));
   folder = there && S_ISDIR(there->st_mode) ? folder + "/" : "";
-  for (const std::string_view other : {"stack.json", "construct.json"})
+  for (const std::string_view other : {std::string_view("stack.json"), kMsprobeConstruct})
     files->add_other(std::string(other));
   std::uint64_t order = 0;
   for (const ProbeTensor& tensor : dump.tensors) {
@@ -924,7 +924,7 @@ constexpr auto kKinds = std::to_array<IndexKind>({
     {named_as_summary, nullptr, read_trtexec_summary},
     {named_as_mlc_cache, nullptr, read_mlc_cache},
     {named_as_manifest, begins_as_manifest, read_manifest},
-    {named_as_msprobe_dump, begins_as_msprobe_dump, read_msprobe_index, true},
+    {named_as_msprobe_dump, begins_as_msprobe_dump, read_msprobe_index, true, kMsprobeConstruct},
 });
 
 // Only for regular files, since reading from a pipe would consume its bytes.
@@ -955,8 +955,8 @@ std::string IndexEntry::place() const {
   return file;
 }
 
-std::string msprobe_construct(const std::string& path) {
-  return path.substr(0, path.rfind('/') + 1) + "construct.json";
+std::string next_to_index(const std::string& path, std::string_view name) {
+  return path.substr(0, path.rfind('/') + 1).append(name);
 }
 
 Result<bool> is_msprobe_dump(const std::string& path) {

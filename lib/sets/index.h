@@ -62,6 +62,8 @@ struct IndexKind {
   // `path` is only for messages.
   Result<std::unique_ptr<SetIndex>> (*read)(const ByteSource& source, const std::string& path);
   bool beside_folder = false;  // it may be next to the folder of the files that it names
+  // A file next to it that is read with it, if it is there.
+  std::string_view read_with_it{};
 };
 
 // A file given by the user may have any name that ends in .json; in a directory, an index must have
@@ -74,8 +76,11 @@ inline constexpr std::string_view kIndexBesideFolder = "dump.json";
 // Returns true for a dump.json of msprobe.
 Result<bool> is_msprobe_dump(const std::string& path);
 
-// The list of each call's caller, which may be next to a dump.json.
-std::string msprobe_construct(const std::string& path);
+// The path of a file in the folder of an index.
+std::string next_to_index(const std::string& path, std::string_view name);
+
+// The list of each call's caller, which may be next to a dump.json of msprobe.
+inline constexpr std::string_view kMsprobeConstruct = "construct.json";
 
 // nullptr if it is not an index or cannot be read.
 Result<const IndexKind*> find_index_kind(const std::string& path, FoundBy found_by);

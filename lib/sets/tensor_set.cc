@@ -438,8 +438,9 @@ const std::vector<SetMember>& TensorSet::unfinished() const { return state_->unf
 std::vector<std::string> TensorSet::files_read() const {
   std::vector<std::string> paths = state_->indexes;
   for (const std::string& index : state_->indexes)
-    if (const auto probe = is_msprobe_dump(index); probe && *probe)
-      paths.push_back(msprobe_construct(index));
+    if (const auto kind = find_index_kind(index, FoundBy::operand);
+        kind && *kind != nullptr && !(*kind)->read_with_it.empty())
+      paths.push_back(next_to_index(index, (*kind)->read_with_it));
   for (std::uint64_t i = 0; i < member_count(); ++i) {
     paths.push_back(path(i));
     // A file that cannot be opened here is reported when its tensors are read.

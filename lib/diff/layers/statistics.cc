@@ -282,7 +282,7 @@ Result<std::optional<StatisticsDump>> read_statistics(const std::string& path) {
   if (!of_msprobe) return std::nullopt;
   const auto read = [&]() -> Result<ProbeDump> {
     BTF_ASSIGN(const auto source, open_source(*file, {}));
-    BTF_ASSIGN(const auto construct, open_if_there(msprobe_construct(*file)));
+    BTF_ASSIGN(const auto construct, open_if_there(next_to_index(*file, kMsprobeConstruct)));
     return read_msprobe_dump(*source, construct.get());
   };
   auto dump = read();

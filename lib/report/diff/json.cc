@@ -59,16 +59,6 @@ Status SpooledJson::write(const TextSink& sink) {
   return sink(document_.take());
 }
 
-// Without rtol and atol, they are written as 0.
-void add_tolerance(Json& object, const Tolerance& tolerance) {
-  const auto number = [&](const std::optional<double>& value) {
-    return tolerance.by_error() ? json_number(value.value_or(0)) : Json();
-  };
-  object["rtol"] = number(tolerance.rtol);
-  object["atol"] = number(tolerance.atol);
-  object["ulp"] = json_of(tolerance.ulp);
-}
-
 }  // namespace
 
 template <>
@@ -110,12 +100,13 @@ class JsonReport : public DiffReport {
   void begin(const FilePair& pair) override { pair_ = pair; }
 
   Status finish(const DiffTotals& totals) override {
-    Json tolerance = Json::object();
     const Tolerance& given = options_.criteria.tolerance;
-    add_tolerance(tolerance, given);
-    tolerance["close"] = given.close;
-    if (given.close_as) tolerance["close_as"] = btf::info(*given.close_as).name;
-    tolerance["equal_nan"] = given.equal_nan;
+    Json tolerance = object_of([&](auto& fields) {
+      visit_limits(fields, given);
+      fields("close", given.close);
+      fields.if_set("close_as", given.close_as);
+      fields("equal_nan", given.equal_nan);
+    });
     JsonDocument document;
     document.begin_object().members({{"schema", schema_name(options_.schema)},
                                      {"actual", directories() ? options_.actual : pair_.actual},

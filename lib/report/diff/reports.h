@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "btf/report.h"
 #include "report/text/fields.h"
@@ -12,6 +13,20 @@ namespace btf::report {
 
 // "btftool/diff/2"
 std::string schema_name(JsonSchema schema);
+
+// The limits of a tolerance. One that is not given is 0 if the other one is, and null if neither
+// is.
+void visit_limits(auto& fields, auto& tolerance) {
+  const auto limit = [&](const std::optional<double>& value) {
+    return tolerance.by_error() ? json_number(value.value_or(0)) : Json();
+  };
+  const auto read_limit = [](const JsonNode& node, std::optional<double>& value) {
+    if (!node.null()) value = node.amount();
+  };
+  fields.custom("rtol", tolerance.rtol, limit, read_limit);
+  fields.custom("atol", tolerance.atol, limit, read_limit);
+  fields("ulp", tolerance.ulp);
+}
 
 Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema);
 

@@ -41,16 +41,7 @@ struct Fields<CriterionResult> {
 template <>
 struct Fields<Tolerance> {
   static void visit(auto& fields, auto& tolerance) {
-    // A limit that is not given is 0 if the other one is, and null if neither is.
-    const auto limit = [&](const std::optional<double>& value) {
-      return tolerance.by_error() ? json_number(value.value_or(0)) : Json();
-    };
-    const auto read_limit = [](const JsonNode& node, std::optional<double>& value) {
-      if (!node.null()) value = node.amount();
-    };
-    fields.custom("rtol", tolerance.rtol, limit, read_limit);
-    fields.custom("atol", tolerance.atol, limit, read_limit);
-    fields("ulp", tolerance.ulp);
+    visit_limits(fields, tolerance);
     fields("equal_nan", tolerance.equal_nan);
     fields.if_set("half_step", tolerance.half_step);
   }

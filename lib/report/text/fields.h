@@ -65,6 +65,7 @@ template <typename T>
 void read(const JsonNode& node, T& value);
 
 Json object_of(auto&& visit);
+void read_object(const JsonNode& node, auto&& visit);
 inline Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 // Visits the members of a struct to write them.
@@ -175,11 +176,7 @@ class FieldReader {
       read(node_[name], value);
   }
   void derived(const char*, auto&&) {}
-  void object(const char* name, auto&& visit) {
-    const JsonNode found = node_[name];
-    FieldReader inner(found);
-    visit(inner);
-  }
+  void object(const char* name, auto&& visit) { read_object(node_[name], visit); }
   void custom(const char* name, auto& value, auto&&, auto&& take) { take(node_[name], value); }
   void custom_if(bool, const char* name, auto& value, auto&&, auto&& take) {
     if (node_.has(name)) take(node_[name], value);
